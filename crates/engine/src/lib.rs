@@ -1,0 +1,1 @@
+//! DynamoDB as an embedded, durable library.

@@ -1,0 +1,1 @@
+//! The DynamoDB expression language.
