@@ -1,0 +1,499 @@
+//! The stored form of items: compact bytes that are read in place.
+//!
+//! Always true: the form is canonical (names sorted, sets sorted, numbers canonical), so two values are equal exactly
+//! when their bytes are. Every part is preceded by its length, so one attribute is found by stepping over the others,
+//! and an item is answered as DynamoDB JSON straight from these bytes. Bytes that nobody encoded (a damaged disk)
+//! never cause a panic: reading stops at what does not fit, and [`StoredItem::check`] tells.
+//!
+//! ```text
+//! item  = varint(DynamoDB size) { varint(name) name varint(value) value }*       names ascending
+//! value = tag payload
+//!         S, B: the bytes    N: order-preserving number    BOOL, NULL: nothing
+//!         SS, NS, BS: varint(count) { varint(element) element }*                 elements ascending
+//!         L: varint(count) { varint(value) value }*
+//!         M: varint(count) { varint(name) name varint(value) value }*            names ascending
+//! ```
+//!
+//! Path of an item: [`Item`] -> [`StoredItem::encode`] -> store -> [`StoredItem`] -> [`ValueRef`] for conditions,
+//! JSON for answers, [`StoredItem::decode`] for updates.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+
+use crate::number::NumberRef;
+use crate::size::{CONTAINER_BYTES, ELEMENT_BYTES};
+use crate::{Item, Map, Number, Value, ValueType};
+
+/// An item in its stored form. Cloning it copies nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredItem {
+    bytes: Bytes,
+}
+
+/// Bytes that are not a stored item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the bytes are not a stored item")]
+pub struct NotAnItem;
+
+/// An attribute value in its stored form, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueRef<'a> {
+    bytes: &'a [u8],
+}
+
+/// An attribute value in its stored form, owned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredValue {
+    bytes: Vec<u8>,
+}
+
+/// A stored value opened up, to match on.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape<'a> {
+    /// Text.
+    S(&'a str),
+    /// Number, comparable without decoding.
+    N(NumberRef<'a>),
+    /// Binary.
+    B(&'a [u8]),
+    /// Boolean.
+    Bool(bool),
+    /// Null.
+    Null,
+    /// String set; elements ascending.
+    Ss(Elements<'a>),
+    /// Number set; elements are encoded numbers, ascending.
+    Ns(Elements<'a>),
+    /// Binary set; elements ascending.
+    Bs(Elements<'a>),
+    /// List.
+    L(List<'a>),
+    /// Map.
+    M(Attributes<'a>),
+}
+
+/// The raw elements of a set.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements<'a> {
+    count: usize,
+    bytes: &'a [u8],
+}
+
+/// The values of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct List<'a> {
+    count: usize,
+    bytes: &'a [u8],
+}
+
+/// The attributes of an item or a map, ascending by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes<'a> {
+    bytes: &'a [u8],
+    count: Option<usize>,
+}
+
+const TAG_S: u8 = 1;
+const TAG_N: u8 = 2;
+const TAG_B: u8 = 3;
+const TAG_FALSE: u8 = 4;
+const TAG_TRUE: u8 = 5;
+const TAG_NULL: u8 = 6;
+const TAG_SS: u8 = 7;
+const TAG_NS: u8 = 8;
+const TAG_BS: u8 = 9;
+const TAG_L: u8 = 10;
+const TAG_M: u8 = 11;
+
+impl StoredItem {
+    /// Encodes an item.
+    pub fn encode(item: &Item) -> StoredItem {
+        let mut builder = ItemBuilder::with_capacity(64 + crate::size::item_size_bytes(item) * 5 / 4);
+        for (name, value) in item {
+            builder.push(name, value);
+        }
+        builder.finish()
+    }
+
+    /// Takes bytes that [`StoredItem::as_bytes`] gave.
+    pub fn from_bytes(bytes: Bytes) -> StoredItem {
+        StoredItem { bytes }
+    }
+
+    /// The bytes to store.
+    pub fn as_bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The size DynamoDB counts for the item.
+    pub fn size_bytes(&self) -> usize {
+        take_varint(&mut &*self.bytes).unwrap_or(0)
+    }
+
+    /// The attributes in ascending order of their names.
+    pub fn attributes(&self) -> Attributes<'_> {
+        let mut bytes = &*self.bytes;
+        let bytes = take_varint(&mut bytes).map_or(&[][..], |_| bytes);
+        Attributes { bytes, count: None }
+    }
+
+    /// One attribute; steps over those before it without reading them.
+    pub fn get(&self, name: &str) -> Option<ValueRef<'_>> {
+        self.attributes().get(name)
+    }
+
+    /// The item as a tree.
+    pub fn decode(&self) -> Item {
+        self.attributes().decode()
+    }
+
+    /// An item with only those attributes that `keep` says yes to.
+    #[must_use]
+    pub fn filtered(&self, mut keep: impl FnMut(&str) -> bool) -> StoredItem {
+        let mut builder = ItemBuilder::with_capacity(self.bytes.len());
+        for (name, value) in self.attributes().filter(|(name, _)| keep(name)) {
+            builder.push_stored(name, value);
+        }
+        builder.finish()
+    }
+
+    /// Reads everything once: true bytes of an item, or an error.
+    pub fn check(&self) -> Result<(), NotAnItem> {
+        // The form is canonical, so an item is sound exactly when reading and writing it gives the same bytes.
+        if StoredItem::encode(&self.decode()) == *self { Ok(()) } else { Err(NotAnItem) }
+    }
+}
+
+/// Builds a stored item from attributes that come in ascending order of their names.
+#[derive(Debug, Default)]
+pub struct ItemBuilder {
+    attributes: Vec<u8>,
+    size_bytes: usize,
+}
+
+/// Room left at the front for the size, which is known last.
+const SIZE_BYTES_MAX: usize = 5;
+
+impl ItemBuilder {
+    /// A builder with room for so many bytes.
+    pub fn with_capacity(bytes: usize) -> ItemBuilder {
+        let mut attributes = Vec::with_capacity(bytes + SIZE_BYTES_MAX);
+        attributes.resize(SIZE_BYTES_MAX, 0);
+        ItemBuilder { attributes, size_bytes: 0 }
+    }
+
+    /// Adds an attribute; its name comes after all earlier ones.
+    pub fn push(&mut self, name: &str, value: &Value) {
+        self.size_bytes += name.len() + crate::size::value_size_bytes(value);
+        put_part(&mut self.attributes, name.as_bytes());
+        put_counted(&mut self.attributes, |bytes| encode_value(value, bytes));
+    }
+
+    /// Adds an attribute whose value is in its stored form already.
+    pub fn push_stored(&mut self, name: &str, value: ValueRef<'_>) {
+        self.size_bytes += name.len() + value.size_bytes();
+        put_part(&mut self.attributes, name.as_bytes());
+        put_part(&mut self.attributes, value.bytes);
+    }
+
+    /// The item.
+    pub fn finish(mut self) -> StoredItem {
+        self.attributes.resize(self.attributes.len().max(SIZE_BYTES_MAX), 0);
+        let mut header = Vec::with_capacity(SIZE_BYTES_MAX);
+        put_varint(&mut header, self.size_bytes);
+        let start = SIZE_BYTES_MAX - header.len();
+        if let Some(room) = self.attributes.get_mut(start..SIZE_BYTES_MAX) {
+            room.copy_from_slice(&header);
+        }
+        StoredItem { bytes: Bytes::from(self.attributes).slice(start..) }
+    }
+}
+
+impl StoredValue {
+    /// Encodes a value.
+    pub fn encode(value: &Value) -> StoredValue {
+        let mut bytes = Vec::with_capacity(16);
+        encode_value(value, &mut bytes);
+        StoredValue { bytes }
+    }
+
+    /// The value, borrowed.
+    pub fn as_ref(&self) -> ValueRef<'_> {
+        ValueRef { bytes: &self.bytes }
+    }
+}
+
+impl<'a> ValueRef<'a> {
+    /// The value opened up. Damaged bytes read as null.
+    pub fn shape(self) -> Shape<'a> {
+        let Some((tag, payload)) = self.bytes.split_first() else { return Shape::Null };
+        match *tag {
+            TAG_S => Shape::S(std::str::from_utf8(payload).unwrap_or_default()),
+            TAG_N => Shape::N(NumberRef::new(payload)),
+            TAG_B => Shape::B(payload),
+            TAG_FALSE => Shape::Bool(false),
+            TAG_TRUE => Shape::Bool(true),
+            TAG_SS => Shape::Ss(Elements::new(payload)),
+            TAG_NS => Shape::Ns(Elements::new(payload)),
+            TAG_BS => Shape::Bs(Elements::new(payload)),
+            TAG_L => Shape::L(List::new(payload)),
+            TAG_M => Shape::M(Attributes::of_map(payload)),
+            _ => Shape::Null,
+        }
+    }
+
+    /// The type of the value.
+    pub fn value_type(self) -> ValueType {
+        match self.bytes.first() {
+            Some(&TAG_S) => ValueType::S,
+            Some(&TAG_N) => ValueType::N,
+            Some(&TAG_B) => ValueType::B,
+            Some(&(TAG_FALSE | TAG_TRUE)) => ValueType::Bool,
+            Some(&TAG_SS) => ValueType::Ss,
+            Some(&TAG_NS) => ValueType::Ns,
+            Some(&TAG_BS) => ValueType::Bs,
+            Some(&TAG_L) => ValueType::L,
+            Some(&TAG_M) => ValueType::M,
+            _ => ValueType::Null,
+        }
+    }
+
+    /// The value as a tree.
+    pub fn decode(self) -> Value {
+        match self.shape() {
+            Shape::S(text) => Value::S(text.to_owned()),
+            Shape::N(number) => Value::N(number.to_number()),
+            Shape::B(bytes) => Value::B(Bytes::copy_from_slice(bytes)),
+            Shape::Bool(value) => Value::Bool(value),
+            Shape::Null => Value::Null,
+            Shape::Ss(set) => Value::Ss(set.texts().map(str::to_owned).collect::<BTreeSet<_>>()),
+            Shape::Ns(set) => Value::Ns(set.numbers().map(NumberRef::to_number).collect::<BTreeSet<_>>()),
+            Shape::Bs(set) => Value::Bs(set.map(Bytes::copy_from_slice).collect::<BTreeSet<_>>()),
+            Shape::L(list) => Value::L(list.map(ValueRef::decode).collect()),
+            Shape::M(map) => Value::M(map.decode()),
+        }
+    }
+
+    /// The size DynamoDB counts for the value, without its name.
+    pub fn size_bytes(self) -> usize {
+        match self.shape() {
+            Shape::S(text) => text.len(),
+            Shape::N(number) => number.size_bytes(),
+            Shape::B(bytes) => bytes.len(),
+            Shape::Bool(_) | Shape::Null => 1,
+            Shape::Ss(set) | Shape::Bs(set) => set.map(<[u8]>::len).sum(),
+            Shape::Ns(set) => set.numbers().map(NumberRef::size_bytes).sum(),
+            Shape::L(list) => {
+                CONTAINER_BYTES + list.map(|value| ELEMENT_BYTES + value.size_bytes()).sum::<usize>()
+            }
+            Shape::M(map) => {
+                CONTAINER_BYTES
+                    + map.map(|(name, value)| ELEMENT_BYTES + name.len() + value.size_bytes()).sum::<usize>()
+            }
+        }
+    }
+
+    /// The value, owned.
+    pub fn to_owned(self) -> StoredValue {
+        StoredValue { bytes: self.bytes.to_vec() }
+    }
+}
+
+impl<'a> Elements<'a> {
+    fn new(mut bytes: &'a [u8]) -> Elements<'a> {
+        let count = take_varint(&mut bytes).unwrap_or(0);
+        Elements { count, bytes }
+    }
+
+    /// How many elements the set has.
+    pub fn count_elements(self) -> usize {
+        self.count
+    }
+
+    /// The elements of a string set.
+    pub fn texts(self) -> impl Iterator<Item = &'a str> {
+        self.map(|element| std::str::from_utf8(element).unwrap_or_default())
+    }
+
+    /// The elements of a number set.
+    pub fn numbers(self) -> impl Iterator<Item = NumberRef<'a>> {
+        self.map(NumberRef::new)
+    }
+}
+
+impl<'a> Iterator for Elements<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        take_part(&mut self.bytes)
+    }
+}
+
+impl<'a> List<'a> {
+    fn new(mut bytes: &'a [u8]) -> List<'a> {
+        let count = take_varint(&mut bytes).unwrap_or(0);
+        List { count, bytes }
+    }
+
+    /// How many values the list has.
+    pub fn count_elements(self) -> usize {
+        self.count
+    }
+
+    /// The value at this index.
+    pub fn at(mut self, index: usize) -> Option<ValueRef<'a>> {
+        self.nth(index)
+    }
+}
+
+impl<'a> Iterator for List<'a> {
+    type Item = ValueRef<'a>;
+
+    fn next(&mut self) -> Option<ValueRef<'a>> {
+        take_part(&mut self.bytes).map(|bytes| ValueRef { bytes })
+    }
+}
+
+impl<'a> Attributes<'a> {
+    fn of_map(mut bytes: &'a [u8]) -> Attributes<'a> {
+        let count = take_varint(&mut bytes).unwrap_or(0);
+        Attributes { bytes, count: Some(count) }
+    }
+
+    /// How many attributes there are.
+    pub fn count_elements(self) -> usize {
+        self.count.unwrap_or_else(|| self.count())
+    }
+
+    /// The attribute with this name.
+    pub fn get(mut self, name: &str) -> Option<ValueRef<'a>> {
+        loop {
+            let found = take_part(&mut self.bytes)?;
+            let value = take_part(&mut self.bytes)?;
+            match found.cmp(name.as_bytes()) {
+                std::cmp::Ordering::Less => {}
+                std::cmp::Ordering::Equal => return Some(ValueRef { bytes: value }),
+                std::cmp::Ordering::Greater => return None,
+            }
+        }
+    }
+
+    /// The attributes as a tree.
+    pub fn decode(self) -> Map {
+        self.map(|(name, value)| (name.to_owned(), value.decode())).collect()
+    }
+}
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = (&'a str, ValueRef<'a>);
+
+    fn next(&mut self) -> Option<(&'a str, ValueRef<'a>)> {
+        let name = std::str::from_utf8(take_part(&mut self.bytes)?).ok()?;
+        let bytes = take_part(&mut self.bytes)?;
+        Some((name, ValueRef { bytes }))
+    }
+}
+
+fn encode_value(value: &Value, bytes: &mut Vec<u8>) {
+    match value {
+        Value::S(text) => put_tagged(bytes, TAG_S, text.as_bytes()),
+        Value::N(number) => {
+            bytes.push(TAG_N);
+            number.encode(bytes);
+        }
+        Value::B(binary) => put_tagged(bytes, TAG_B, binary),
+        Value::Bool(false) => bytes.push(TAG_FALSE),
+        Value::Bool(true) => bytes.push(TAG_TRUE),
+        Value::Null => bytes.push(TAG_NULL),
+        Value::Ss(set) => put_set(bytes, TAG_SS, set, |bytes, text| put_part(bytes, text.as_bytes())),
+        Value::Ns(set) => {
+            put_set(bytes, TAG_NS, set, |bytes, number| {
+                put_counted(bytes, |bytes| Number::encode(*number, bytes));
+            });
+        }
+        Value::Bs(set) => put_set(bytes, TAG_BS, set, |bytes, binary| put_part(bytes, binary)),
+        Value::L(list) => {
+            bytes.push(TAG_L);
+            put_varint(bytes, list.len());
+            for value in list {
+                put_counted(bytes, |bytes| encode_value(value, bytes));
+            }
+        }
+        Value::M(map) => {
+            bytes.push(TAG_M);
+            put_varint(bytes, map.len());
+            for (name, value) in map {
+                put_part(bytes, name.as_bytes());
+                put_counted(bytes, |bytes| encode_value(value, bytes));
+            }
+        }
+    }
+}
+
+fn put_tagged(bytes: &mut Vec<u8>, tag: u8, payload: &[u8]) {
+    bytes.push(tag);
+    bytes.extend_from_slice(payload);
+}
+
+fn put_set<E>(bytes: &mut Vec<u8>, tag: u8, set: &BTreeSet<E>, put: impl Fn(&mut Vec<u8>, &E)) {
+    bytes.push(tag);
+    put_varint(bytes, set.len());
+    for element in set {
+        put(bytes, element);
+    }
+}
+
+/// Appends a length and the bytes.
+fn put_part(bytes: &mut Vec<u8>, part: &[u8]) {
+    put_varint(bytes, part.len());
+    bytes.extend_from_slice(part);
+}
+
+/// Appends what `write` writes, with its length before it. Most parts are short, so one byte is kept for the length
+/// and the part is moved only when it needs more.
+fn put_counted(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = bytes.len();
+    bytes.push(0);
+    write(bytes);
+    let length = bytes.len() - start - 1;
+    if let (Ok(short @ 0..0x80), Some(first)) = (u8::try_from(length), bytes.get_mut(start)) {
+        *first = short;
+        return;
+    }
+    let mut header = Vec::with_capacity(SIZE_BYTES_MAX);
+    put_varint(&mut header, length);
+    bytes.splice(start..=start, header);
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "seven bits at a time")]
+fn put_varint(bytes: &mut Vec<u8>, mut value: usize) {
+    while value >= 0x80 {
+        bytes.push((value & 0x7F) as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push((value & 0x7F) as u8);
+}
+
+fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
+    let mut value = 0_usize;
+    for shift in [0, 7, 14, 21, 28] {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= usize::from(byte & 0x7F) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn take_part<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = take_varint(bytes)?;
+    let (part, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(part)
+}
+
+#[cfg(test)]
+mod tests;
