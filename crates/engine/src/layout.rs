@@ -1,0 +1,283 @@
+//! How keys look in the store.
+//!
+//! Every table, index and expiry list is a *collection* with an id that is never used again. A key starts with that id, so
+//! collections never meet, and dropping one is removing a range.
+//!
+//! ```text
+//! item         id hash(partition) partition sort
+//! index entry  id hash(partition) partition sort  partition sort (of the item)
+//! expiry       id expiry-second                    key of the item
+//! record       id sequence                         (a stream record, in the log)
+//! ```
+//!
+//! Always true: keys of one partition are neighbours in the order of their sort keys. The hash spreads partitions over the scan
+//! order, so that the segments of a parallel scan are ranges of equal size.
+
+use std::ops::Bound;
+
+use bytes::Bytes;
+use dynamo::{Item, KeyType, KeyValue, StoredItem};
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The id of a table, index, expiry list or stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct CollectionId(pub(crate) u32);
+
+/// One attribute of a key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeyAttribute {
+    pub(crate) name: String,
+    #[serde(with = "key_type_name")]
+    pub(crate) key_type: KeyType,
+}
+
+/// The attributes that make a key: one or more for the partition, none or more for the order in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KeySchema {
+    pub(crate) partition: Vec<KeyAttribute>,
+    pub(crate) sort: Vec<KeyAttribute>,
+}
+
+impl KeySchema {
+    /// All attributes of the key, partition first.
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = &KeyAttribute> {
+        self.partition.iter().chain(&self.sort)
+    }
+
+    /// True for a name that is part of the key.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.attributes().any(|attribute| attribute.name == name)
+    }
+}
+
+/// Where key values are found: a request's key, an item, a stored item.
+pub(crate) trait KeySource {
+    /// The value of this attribute if it can stand in a key.
+    fn key_value(&self, name: &str) -> Option<KeyValue<'_>>;
+}
+
+impl KeySource for Item {
+    fn key_value(&self, name: &str) -> Option<KeyValue<'_>> {
+        self.get(name).and_then(KeyValue::from_value)
+    }
+}
+
+impl KeySource for StoredItem {
+    fn key_value(&self, name: &str) -> Option<KeyValue<'_>> {
+        self.get(name).and_then(KeyValue::from_stored)
+    }
+}
+
+/// The part of an item's key after the collection id: hash, partition and sort key.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ItemKey {
+    bytes: Bytes,
+}
+
+const ID_BYTES: usize = 4;
+const HASH_BYTES: usize = 4;
+
+impl ItemKey {
+    /// The key of an item with these values, if each attribute is there with its type.
+    pub(crate) fn new(schema: &KeySchema, source: &impl KeySource) -> Option<ItemKey> {
+        let mut bytes = Vec::with_capacity(64);
+        put_partition(&mut bytes, schema, source)?;
+        put_values(&mut bytes, &schema.sort, source)?;
+        Some(ItemKey { bytes: Bytes::from(bytes) })
+    }
+
+    /// Takes the item's part of a key out of a stored key.
+    pub(crate) fn of_stored_key(stored_key: &Bytes) -> ItemKey {
+        ItemKey { bytes: stored_key.slice(ID_BYTES.min(stored_key.len())..) }
+    }
+
+    /// The key in the store.
+    pub(crate) fn in_collection(&self, id: CollectionId) -> Bytes {
+        let mut bytes = Vec::with_capacity(ID_BYTES + self.bytes.len());
+        bytes.extend_from_slice(&id.0.to_be_bytes());
+        bytes.extend_from_slice(&self.bytes);
+        Bytes::from(bytes)
+    }
+
+    /// The key without its hash: what an index entry ends with.
+    fn without_hash(&self) -> &[u8] {
+        self.bytes.get(HASH_BYTES..).unwrap_or_default()
+    }
+}
+
+/// The key of an index entry, or `None` where the item lacks a key attribute of the index, and so is not in it.
+pub(crate) fn index_entry_key(
+    id: CollectionId,
+    schema: &KeySchema,
+    item: &impl KeySource,
+    item_key: &ItemKey,
+) -> Option<Bytes> {
+    let mut bytes = Vec::with_capacity(ID_BYTES + 64 + item_key.bytes.len());
+    bytes.extend_from_slice(&id.0.to_be_bytes());
+    put_partition(&mut bytes, schema, item)?;
+    put_values(&mut bytes, &schema.sort, item)?;
+    bytes.extend_from_slice(item_key.without_hash());
+    Some(Bytes::from(bytes))
+}
+
+/// The start of all keys of one partition.
+pub(crate) fn partition_prefix(id: CollectionId, schema: &KeySchema, source: &impl KeySource) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(ID_BYTES + 64);
+    bytes.extend_from_slice(&id.0.to_be_bytes());
+    put_partition(&mut bytes, schema, source)?;
+    Some(bytes)
+}
+
+fn put_partition(bytes: &mut Vec<u8>, schema: &KeySchema, source: &impl KeySource) -> Option<()> {
+    let start = bytes.len();
+    bytes.extend_from_slice(&[0; HASH_BYTES]);
+    put_values(bytes, &schema.partition, source)?;
+    let (_, after) = bytes.split_at_mut_checked(start)?;
+    let (hash, partition) = after.split_at_mut_checked(HASH_BYTES)?;
+    hash.copy_from_slice(&partition_hash(partition).to_be_bytes());
+    Some(())
+}
+
+fn put_values(bytes: &mut Vec<u8>, attributes: &[KeyAttribute], source: &impl KeySource) -> Option<()> {
+    for attribute in attributes {
+        let value = source.key_value(&attribute.name)?;
+        if value.key_type() != attribute.key_type || value.is_empty() {
+            return None;
+        }
+        value.encode(bytes);
+    }
+    Some(())
+}
+
+fn partition_hash(partition: &[u8]) -> u32 {
+    u32::try_from(xxh3_64(partition) >> 32).unwrap_or(0)
+}
+
+/// A range of keys in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeyRange {
+    pub(crate) lower: Bound<Bytes>,
+    pub(crate) upper: Bound<Bytes>,
+}
+
+impl KeyRange {
+    /// All keys that start so.
+    pub(crate) fn of_prefix(prefix: &[u8]) -> KeyRange {
+        KeyRange { lower: Bound::Included(Bytes::copy_from_slice(prefix)), upper: Bound::Excluded(after_prefix(prefix)) }
+    }
+
+    /// All keys of a collection.
+    pub(crate) fn of_collection(id: CollectionId) -> KeyRange {
+        KeyRange::of_prefix(&id.0.to_be_bytes())
+    }
+
+    /// The part of a collection that segment `segment` of `total` scans: a range of hashes.
+    pub(crate) fn of_segment(id: CollectionId, segment: u32, total: u32) -> KeyRange {
+        let boundary = |segment: u32| {
+            let hash = (u64::from(segment) << 32) / u64::from(total.max(1));
+            let mut bytes = id.0.to_be_bytes().to_vec();
+            match u32::try_from(hash) {
+                Ok(hash) => bytes.extend_from_slice(&hash.to_be_bytes()),
+                Err(_) => return after_prefix(&bytes),
+            }
+            Bytes::from(bytes)
+        };
+        KeyRange {
+            lower: Bound::Included(boundary(segment)),
+            upper: Bound::Excluded(boundary(segment.saturating_add(1))),
+        }
+    }
+
+    /// The same range, but only after this key.
+    #[must_use]
+    pub(crate) fn after(self, key: Bytes) -> KeyRange {
+        KeyRange { lower: Bound::Excluded(key), ..self }
+    }
+
+    /// The same range, but only before this key.
+    #[must_use]
+    pub(crate) fn before(self, key: Bytes) -> KeyRange {
+        KeyRange { upper: Bound::Excluded(key), ..self }
+    }
+
+    /// True if the key lies in the range.
+    pub(crate) fn contains(&self, key: &[u8]) -> bool {
+        let above = match &self.lower {
+            Bound::Included(lower) => key >= &**lower,
+            Bound::Excluded(lower) => key > &**lower,
+            Bound::Unbounded => true,
+        };
+        let below = match &self.upper {
+            Bound::Included(upper) => key <= &**upper,
+            Bound::Excluded(upper) => key < &**upper,
+            Bound::Unbounded => true,
+        };
+        above && below
+    }
+
+    /// True if no key can lie in the range.
+    pub(crate) fn is_empty(&self) -> bool {
+        match (&self.lower, &self.upper) {
+            (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
+            (Bound::Included(lower) | Bound::Excluded(lower), Bound::Excluded(upper) | Bound::Included(upper)) => {
+                lower >= upper
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The first key after all keys that start so. Ids and hashes never consist of FF bytes alone, so there is one.
+pub(crate) fn after_prefix(prefix: &[u8]) -> Bytes {
+    let mut bytes = prefix.to_vec();
+    while let Some(last) = bytes.pop() {
+        if let Some(next) = last.checked_add(1) {
+            bytes.push(next);
+            break;
+        }
+    }
+    Bytes::from(bytes)
+}
+
+/// The key of an expiry entry.
+pub(crate) fn expiry_key(id: CollectionId, expiry_seconds: u64, item_key: &ItemKey) -> Bytes {
+    let mut bytes = Vec::with_capacity(ID_BYTES + 8 + item_key.bytes.len());
+    bytes.extend_from_slice(&id.0.to_be_bytes());
+    bytes.extend_from_slice(&expiry_seconds.to_be_bytes());
+    bytes.extend_from_slice(&item_key.bytes);
+    Bytes::from(bytes)
+}
+
+/// The second and the item's key of an expiry entry.
+pub(crate) fn parse_expiry_key(key: &Bytes) -> Option<(u64, ItemKey)> {
+    let seconds = key.get(ID_BYTES..ID_BYTES + 8)?.try_into().ok().map(u64::from_be_bytes)?;
+    Some((seconds, ItemKey { bytes: key.slice(ID_BYTES + 8..) }))
+}
+
+/// The key of a stream record in the log.
+pub(crate) fn record_key(id: CollectionId, sequence: u64) -> Bytes {
+    let mut bytes = Vec::with_capacity(ID_BYTES + 8);
+    bytes.extend_from_slice(&id.0.to_be_bytes());
+    bytes.extend_from_slice(&sequence.to_be_bytes());
+    Bytes::from(bytes)
+}
+
+/// The sequence number of a record's key.
+pub(crate) fn parse_record_key(key: &[u8]) -> Option<u64> {
+    key.get(ID_BYTES..ID_BYTES + 8)?.try_into().ok().map(u64::from_be_bytes)
+}
+
+mod key_type_name {
+    use dynamo::KeyType;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(key_type: &KeyType, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(key_type.name())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeyType, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        KeyType::from_name(&name).ok_or_else(|| D::Error::custom("a key type is S, N or B"))
+    }
+}
