@@ -1,0 +1,212 @@
+//! The directory of a database: whose it is, which format it has, and that only one process has it open.
+//!
+//! ```text
+//! lock        held by the process that has the database open; the first file to be created
+//! monotable   "monotable format 1": written last, so its presence means that creation was completed
+//! failed      present from a failed write or sync until the journals have been rewritten
+//! fjall/      the storage crate's files
+//! ```
+//!
+//! Always true: a directory that holds anything else, or nothing of ours, is not touched.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+
+use super::StoreError;
+
+/// The format this version writes, and the newest it reads.
+pub(super) const FORMAT: u32 = 1;
+
+const LOCK: &str = "lock";
+const FORMAT_FILE: &str = "monotable";
+const FORMAT_FILE_TEMPORARY: &str = "monotable.new";
+const FAILED: &str = "failed";
+const DATABASE: &str = "fjall";
+const FORMAT_PREFIX: &str = "monotable format ";
+
+/// A directory that is ours and locked for as long as this value lives.
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+    /// Released by the operating system when the file is closed, even after a kill.
+    _lock: File,
+}
+
+/// How far the creation of a database got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Creation {
+    /// It was never begun, or not completed: nothing can have been stored.
+    Incomplete,
+    /// There is a database of a format we read.
+    Complete,
+}
+
+impl Directory {
+    /// Checks and locks a directory, which is created if it does not exist.
+    pub(super) fn open(path: &Path) -> Result<(Directory, Creation), StoreError> {
+        fs::create_dir_all(path).map_err(StoreError::io("creating the database directory"))?;
+        inspect(path)?;
+        let lock = lock(path)?;
+        // Looked at again: another process may have completed or begun something before we had the lock.
+        let creation = inspect(path)?;
+        Ok((Directory { path: path.to_path_buf(), _lock: lock }, creation))
+    }
+
+    /// Where the storage crate keeps its files.
+    pub(super) fn database(&self) -> PathBuf {
+        self.path.join(DATABASE)
+    }
+
+    /// The directory itself.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes what an interrupted creation left behind.
+    pub(super) fn clear(&self) -> Result<(), StoreError> {
+        match fs::remove_dir_all(self.database()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::io("removing an incomplete database")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the creation complete, durably.
+    pub(super) fn complete_creation(&self) -> Result<(), StoreError> {
+        self.write_format().map_err(StoreError::io("writing the format file"))
+    }
+
+    fn write_format(&self) -> io::Result<()> {
+        let temporary = self.path.join(FORMAT_FILE_TEMPORARY);
+        let mut file = File::create(&temporary)?;
+        writeln!(file, "{FORMAT_PREFIX}{FORMAT}")?;
+        file.sync_all()?;
+        fs::rename(temporary, self.path.join(FORMAT_FILE))?;
+        sync_directory(&self.path)
+    }
+
+    /// Remembers beyond this process that a write or sync failed. As far as the disk allows: it just failed.
+    pub(super) fn note_failure(&self) {
+        let _ = File::create(self.path.join(FAILED)).and_then(|file| file.sync_all());
+    }
+
+    /// Whether a failure was noted and not yet forgotten.
+    pub(super) fn has_failed(&self) -> bool {
+        self.path.join(FAILED).exists()
+    }
+
+    /// Forgets a noted failure.
+    pub(super) fn forget_failure(&self) -> Result<(), StoreError> {
+        match fs::remove_file(self.path.join(FAILED)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::io("removing the note of a failure")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What the file system has left for us.
+    #[cfg(unix)]
+    pub(super) fn free_bytes(&self) -> Result<u64, StoreError> {
+        let status = rustix::fs::statvfs(&self.path)
+            .map_err(|error| StoreError::io("asking for the free space")(error.into()))?;
+        Ok(status.f_bavail.saturating_mul(status.f_frsize))
+    }
+
+    /// Not known on this system: a full disk shows when a write fails.
+    #[cfg(not(unix))]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the signature of the other systems")]
+    pub(super) fn free_bytes(&self) -> Result<u64, StoreError> {
+        Ok(u64::MAX)
+    }
+
+    /// What all files take on disk.
+    pub(super) fn size_bytes(&self) -> Result<u64, StoreError> {
+        tree_size_bytes(&self.path).map_err(StoreError::io("measuring the database"))
+    }
+}
+
+/// Makes names created in or removed from a directory durable.
+pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}
+
+fn lock(path: &Path) -> Result<File, StoreError> {
+    let file = File::options().create(true).truncate(false).write(true).open(path.join(LOCK));
+    let file = file.map_err(StoreError::io("creating the lock file"))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: path.to_path_buf() }),
+        Err(TryLockError::Error(error)) => Err(StoreError::io("locking the database")(error)),
+    }
+}
+
+fn inspect(path: &Path) -> Result<Creation, StoreError> {
+    match fs::read(path.join(FORMAT_FILE)) {
+        Ok(text) => check_format(path, &text).map(|()| Creation::Complete),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            check_nothing_foreign(path).map(|()| Creation::Incomplete)
+        }
+        Err(error) => Err(StoreError::io("reading the format file")(error)),
+    }
+}
+
+fn check_format(path: &Path, text: &[u8]) -> Result<(), StoreError> {
+    let text = String::from_utf8_lossy(text);
+    match text.strip_prefix(FORMAT_PREFIX).and_then(|number| number.trim_end().parse::<u32>().ok()) {
+        Some(FORMAT) => Ok(()),
+        Some(found) if found > FORMAT => {
+            Err(StoreError::NewerFormat { path: path.to_path_buf(), found, supported: FORMAT })
+        }
+        _ => Err(StoreError::UnreadableFormat {
+            path: path.join(FORMAT_FILE),
+            found: text.chars().take(80).collect(),
+        }),
+    }
+}
+
+fn check_nothing_foreign(path: &Path) -> Result<(), StoreError> {
+    let entries = fs::read_dir(path).map_err(StoreError::io("listing the database directory"))?;
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(StoreError::io("listing the database directory"))?;
+        names.push(entry.file_name().to_string_lossy().into_owned());
+    }
+    // Our lock is created first, so other files of ours without it were not left by an interrupted creation.
+    let begun = names.iter().any(|name| name == LOCK);
+    let ours = |name: &str| begun && [LOCK, DATABASE, FORMAT_FILE_TEMPORARY].contains(&name);
+    match names.into_iter().find(|name| !ours(name)) {
+        Some(found) => Err(StoreError::Foreign { path: path.to_path_buf(), found }),
+        None => Ok(()),
+    }
+}
+
+fn tree_size_bytes(path: &Path) -> io::Result<u64> {
+    let mut total = 0;
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => total += tree_size_bytes(&entry.path())?,
+            Ok(metadata) => total += allocated_bytes(&metadata),
+            // Background work removes files at any time.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(total)
+}
+
+/// The storage crate's journal is a sparse file of 64 MB, so the length says little.
+#[cfg(unix)]
+fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::blocks(metadata) * 512
+}
+
+#[cfg(not(unix))]
+fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
+    metadata.len()
+}

@@ -1,0 +1,105 @@
+//! What can go wrong underneath the engine, sorted by what to do about it.
+
+use std::{error::Error, io, path::PathBuf, sync::Arc};
+
+/// A failure of the store. Clients see only InternalServerError; the log has the rest.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum StoreError {
+    /// The disk has too little space left, so the batch was not applied and nothing else happened.
+    /// *Retry* once space has returned; no `reopen` is needed.
+    #[error("the disk is full: {free_bytes} bytes are free, {needed_bytes} are needed (reserve included)")]
+    Full {
+        /// What the file system has left for us.
+        free_bytes: u64,
+        /// The batch, what it costs in the background, and the reserve.
+        needed_bytes: u64,
+    },
+
+    /// Writes are stopped, because an earlier one failed in a way that leaves the end of the log in doubt.
+    /// *Retry* after `reopen`; *report* it if that fails too.
+    #[error("writes are stopped: {reason}")]
+    Failed {
+        /// What failed first.
+        reason: Arc<str>,
+        /// Whether the disk was (nearly) full then: `reopen` helps once space has returned.
+        disk_was_full: bool,
+        /// The failure itself, unless it happened in a background thread.
+        source: Option<Arc<dyn Error + Send + Sync>>,
+    },
+
+    /// The operating system refused to read or to open. *Retry* once; *report* it if it stays.
+    #[error("{doing} failed: {source}")]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// What the operating system said.
+        source: Arc<io::Error>,
+    },
+
+    /// What is on disk is not what was written. *Repair*: restore a backup; *report* the hardware.
+    #[error("the database is damaged: {detail}")]
+    Corrupt {
+        /// What was found.
+        detail: Arc<str>,
+        /// The storage crate's own finding, if it was the one to notice.
+        source: Option<Arc<dyn Error + Send + Sync>>,
+    },
+
+    /// The store was reopened after this snapshot was taken. *Retry* with a new snapshot.
+    #[error("the store was reopened after this snapshot was taken")]
+    Stale,
+
+    /// Another process, or this one, has the database open. *Report*; retry when it is closed.
+    #[error("{} is open already, in this process or another", path.display())]
+    Locked {
+        /// The directory of the database.
+        path: PathBuf,
+    },
+
+    /// The directory holds files that are not ours; nothing was touched. *Report*.
+    #[error("{} is not empty and not a Monotable database: it holds {found:?}", path.display())]
+    Foreign {
+        /// The directory.
+        path: PathBuf,
+        /// One of the files that do not belong.
+        found: String,
+    },
+
+    /// A newer Monotable wrote the database; nothing was touched. *Report*: open it with that version.
+    #[error("{} has format {found}; this version reads up to format {supported}", path.display())]
+    NewerFormat {
+        /// The directory of the database.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// The newest format this version reads.
+        supported: u32,
+    },
+
+    /// The file that names the format does not say what it should. *Repair* it if the rest is sound.
+    #[error("{} does not name a Monotable format: {found:?}", path.display())]
+    UnreadableFormat {
+        /// The file.
+        path: PathBuf,
+        /// How it begins.
+        found: String,
+    },
+}
+
+impl StoreError {
+    /// For an operation of the operating system.
+    pub(super) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> StoreError {
+        move |source| StoreError::Io { doing, source: Arc::new(source) }
+    }
+
+    /// For something on disk that nobody wrote.
+    pub(super) fn corrupt(detail: impl Into<Arc<str>>) -> StoreError {
+        StoreError::Corrupt { detail: detail.into(), source: None }
+    }
+}
+
+/// Whether an error of the operating system means that there is no space left for us.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge)
+}

@@ -1,0 +1,267 @@
+//! A store on disk, in fjall: a log-structured merge tree with a journal in front.
+//!
+//! Always true:
+//! - A batch goes to the journal first, then to the memtables. `sync` is one fdatasync of the journal.
+//! - A failed write or sync stops all further writes (`Failed`). The storage crate does the same ("poisoned"), but
+//!   does not tell the reason of a failure in its background threads, and does not recover by itself.
+//! - A disk that is nearly full is noticed before a batch touches the journal (`Full`), so it leaves no trace.
+//! - `reopen` never lets two writers share a journal file: what was left of it is copied into a new file first. The
+//!   copy also puts pages on disk again that the kernel forgot when it failed to write them.
+//! - An acknowledged commit that does not come back is an error when opening, not a silence (`commits`).
+
+mod journal;
+mod open;
+mod read;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+use std::{path::Path, time::Duration};
+
+use fjall::{AbstractTree as _, Database, Keyspace, PersistMode, OwnedWriteBatch as WriteBatch};
+use parking_lot::{Mutex, RwLock};
+
+use super::{Batch, Faults, Snapshot, Space, Store, StoreError, commits, directory::Directory, error::is_full};
+use open::{Opened, open_database};
+use read::Reader;
+
+pub(crate) use read::{FjallRange, FjallSnapshot};
+
+/// Settings that may differ from one opening to the next.
+#[derive(Debug, Clone)]
+pub(crate) struct StoreOptions {
+    /// Memory for blocks read from disk.
+    pub(crate) cache_bytes: u64,
+    /// Free disk space below which writes are refused with `Full`. It leaves room for what the background threads
+    /// write on their own: memtables being flushed and tables being merged.
+    pub(crate) reserve_bytes: u64,
+    /// Failures on demand, for tests.
+    pub(crate) faults: Faults,
+}
+
+impl Default for StoreOptions {
+    fn default() -> StoreOptions {
+        StoreOptions { cache_bytes: 256 << 20, reserve_bytes: 128 << 20, faults: Faults::default() }
+    }
+}
+
+/// A database in a directory of its own.
+pub(crate) struct FjallStore {
+    directory: Arc<Directory>,
+    options: StoreOptions,
+    /// Held by whoever writes, syncs or reopens.
+    writer: Mutex<()>,
+    instance: RwLock<Instance>,
+    /// Why writes are stopped.
+    failure: Mutex<Option<StoreError>>,
+    last_commit: AtomicU64,
+    last_synced_commit: AtomicU64,
+}
+
+/// The storage crate's database, or while it is being replaced a last view of it.
+enum Instance {
+    Running { database: Database, reader: Arc<Reader> },
+    Frozen(FjallSnapshot),
+}
+
+impl FjallStore {
+    /// Opens the database in a directory, or creates it where there is none or an empty one.
+    pub(crate) fn open(path: &Path, options: StoreOptions) -> Result<FjallStore, StoreError> {
+        let (directory, creation) = Directory::open(path)?;
+        let directory = Arc::new(directory);
+        let opened = open_database(&directory, creation, &options)?;
+        Ok(FjallStore {
+            directory,
+            options,
+            writer: Mutex::new(()),
+            failure: Mutex::new(None),
+            last_commit: opened.last_commit.into(),
+            last_synced_commit: opened.last_commit.into(),
+            instance: RwLock::new(Instance::Running { database: opened.database, reader: opened.reader }),
+        })
+    }
+
+    fn write(&self, batch: Batch) -> Result<u64, StoreError> {
+        self.check_space(batch.size_bytes())?;
+        let instance = self.instance.read();
+        let Instance::Running { database, reader } = &*instance else {
+            return Err(self.stop("a reopening was not completed", None));
+        };
+        self.wait_for_background_work(database, reader)?;
+        let number = self.last_commit.load(Relaxed) + 1;
+        self.options
+            .faults
+            .before_apply()
+            .map_err(fjall::Error::Io)
+            .and_then(|()| write_batch(database, reader, batch, number).commit())
+            .map_err(|error| self.stop("a write failed", Some(error)))?;
+        self.last_commit.store(number, Relaxed);
+        Ok(number)
+    }
+
+    fn persist(&self) -> Result<(), StoreError> {
+        let instance = self.instance.read();
+        let Instance::Running { database, .. } = &*instance else {
+            return Err(self.stop("a reopening was not completed", None));
+        };
+        self.options
+            .faults
+            .before_sync()
+            .map_err(fjall::Error::Io)
+            .and_then(|()| database.persist(PersistMode::SyncData))
+            .map_err(|error| self.stop("a sync failed", Some(error)))?;
+        self.last_synced_commit.store(self.last_commit.load(Relaxed), Relaxed);
+        Ok(())
+    }
+
+    fn check_running(&self) -> Result<(), StoreError> {
+        self.failure.lock().clone().map_or(Ok(()), Err)
+    }
+
+    fn check_space(&self, batch_bytes: usize) -> Result<(), StoreError> {
+        let free_bytes = self.free_bytes()?;
+        let needed_bytes = self.options.reserve_bytes.saturating_add(batch_bytes as u64);
+        if free_bytes < needed_bytes { Err(StoreError::Full { free_bytes, needed_bytes }) } else { Ok(()) }
+    }
+
+    fn free_bytes(&self) -> Result<u64, StoreError> {
+        Ok(self.options.faults.free_bytes(self.directory.free_bytes()?))
+    }
+
+    /// Waits while flushes and merges are far behind.
+    ///
+    /// The storage crate does so too, later, but for ever if the thread it waits for has died of a full disk.
+    fn wait_for_background_work(&self, database: &Database, reader: &Reader) -> Result<(), StoreError> {
+        while reader.keyspaces().any(is_behind) {
+            self.check_background(database)?;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// Buffered persisting does nothing much, but it says whether a background thread has failed.
+    fn check_background(&self, database: &Database) -> Result<(), StoreError> {
+        database
+            .persist(PersistMode::Buffer)
+            .map_err(|error| self.stop("a background thread of the storage crate failed", Some(error)))
+    }
+
+    /// Stops all writes and returns why. The first reason stays: later failures follow from it.
+    fn stop(&self, doing: &str, error: Option<fjall::Error>) -> StoreError {
+        let mut failure = self.failure.lock();
+        if let Some(first) = &*failure {
+            return first.clone();
+        }
+        self.directory.note_failure();
+        let disk_was_full = error.as_ref().and_then(open::io_error).is_some_and(is_full)
+            || self.free_bytes().is_ok_and(|free| free < self.options.reserve_bytes);
+        let reason = error.as_ref().map_or_else(|| doing.to_owned(), |error| format!("{doing}: {error}"));
+        let source = error.map(|error| Arc::new(error) as _);
+        let first = StoreError::Failed { reason: reason.into(), disk_was_full, source };
+        *failure = Some(first.clone());
+        first
+    }
+
+    /// Ends the running instance with its threads. What it had applied can still be read.
+    fn freeze(&self) {
+        let mut instance = self.instance.write();
+        if let Instance::Running { database, reader } = &*instance {
+            let view = FjallSnapshot::new(database.snapshot(), reader.clone());
+            let running = std::mem::replace(&mut *instance, Instance::Frozen(view));
+            drop(instance);
+            drop(running);
+        }
+    }
+
+    fn check_nothing_lost(&self, opened: &Opened) -> Result<(), StoreError> {
+        let (synced, found) = (self.last_synced_commit.load(Relaxed), opened.last_commit);
+        if found < synced {
+            return Err(StoreError::corrupt(format!("commit {synced} was synced, but only {found} came back")));
+        }
+        Ok(())
+    }
+
+    fn install(&self, opened: Opened) {
+        let mut instance = self.instance.write();
+        if let Instance::Frozen(view) = &*instance {
+            view.retire();
+        }
+        *instance = Instance::Running { database: opened.database, reader: opened.reader };
+        self.last_commit.store(opened.last_commit, Relaxed);
+        self.last_synced_commit.store(opened.last_commit, Relaxed);
+        *self.failure.lock() = None;
+    }
+}
+
+impl Store for FjallStore {
+    fn snapshot(&self) -> Snapshot {
+        Snapshot::Disk(match &*self.instance.read() {
+            Instance::Running { database, reader } => FjallSnapshot::new(database.snapshot(), reader.clone()),
+            Instance::Frozen(view) => view.clone(),
+        })
+    }
+
+    fn apply(&self, batch: Batch) -> Result<u64, StoreError> {
+        let _writer = self.writer.lock();
+        self.check_running()?;
+        if batch.is_empty() {
+            return Ok(self.last_commit.load(Relaxed));
+        }
+        self.write(batch)
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        let _writer = self.writer.lock();
+        self.check_running()?;
+        self.persist()
+    }
+
+    fn reopen(&self) -> Result<(), StoreError> {
+        let _writer = self.writer.lock();
+        if self.failure().is_none() {
+            return Ok(());
+        }
+        self.check_space(0)?;
+        self.freeze();
+        let opened = open::reopen_database(&self.directory, &self.options)?;
+        self.check_nothing_lost(&opened)?;
+        self.install(opened);
+        Ok(())
+    }
+
+    fn failure(&self) -> Option<StoreError> {
+        if let Instance::Running { database, .. } = &*self.instance.read() {
+            // The result is kept by `stop`; what was first is what counts.
+            let _ = self.check_background(database);
+        }
+        self.failure.lock().clone()
+    }
+
+    fn last_commit(&self) -> u64 {
+        self.last_commit.load(Relaxed)
+    }
+
+    fn size_bytes(&self) -> Result<u64, StoreError> {
+        self.directory.size_bytes()
+    }
+}
+
+/// The storage crate halts at 4 sealed memtables and at 30 runs in the first level.
+fn is_behind(keyspace: &Keyspace) -> bool {
+    keyspace.sealed_memtable_count() >= 3 || keyspace.tree.l0_run_count() >= 24
+}
+
+fn write_batch(database: &Database, reader: &Reader, batch: Batch, number: u64) -> WriteBatch {
+    let mut writes = WriteBatch::with_capacity(database.clone(), batch.len() + 1);
+    for write in batch {
+        let keyspace = reader.keyspace(write.space);
+        match write.value {
+            Some(value) => writes.insert(keyspace, write.key, value),
+            None => writes.remove(keyspace, write.key),
+        }
+    }
+    let (key, value) = commits::marker(number);
+    writes.insert(reader.keyspace(Space::Meta), key, value);
+    writes
+}

@@ -1,0 +1,157 @@
+//! Opening fjall: its settings and why, and its errors in our words.
+
+use std::{
+    io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use bytes::Bytes;
+use fjall::{
+    CompressionType, Database, Keyspace, KeyspaceCreateOptions, LsmError,
+    config::{BlockSizePolicy, CompressionPolicy},
+};
+
+use super::{
+    super::{
+        StoreError, commits,
+        directory::{Creation, Directory},
+    },
+    StoreOptions,
+    journal,
+    read::Reader,
+};
+
+/// The most the journals may take before the memtables behind the oldest one are flushed.
+/// It bounds what a reopening after a kill has to replay.
+const JOURNALS_BYTES_MAX: u64 = 256 << 20;
+
+/// A memtable is sealed and flushed at this size. It is fixed when a database is created.
+/// Up to three sealed ones wait beside the active one, so this bounds the memory for writes.
+const MEMTABLE_BYTES: u64 = 32 << 20;
+
+/// One thread flushes, one merges, and one takes what the others leave: with two, the storage crate's flushing thread
+/// spins on the queue for as long as the other one merges.
+const BACKGROUND_THREADS: usize = 3;
+
+/// A database that is running and was found whole.
+pub(super) struct Opened {
+    pub(super) database: Database,
+    pub(super) reader: Arc<Reader>,
+    pub(super) last_commit: u64,
+}
+
+/// Opens the database of a directory, or creates it.
+pub(super) fn open_database(
+    directory: &Arc<Directory>,
+    creation: Creation,
+    options: &StoreOptions,
+) -> Result<Opened, StoreError> {
+    match creation {
+        Creation::Incomplete => {
+            directory.clear()?;
+            let opened = start(directory, creation, options)?;
+            directory.complete_creation()?;
+            Ok(opened)
+        }
+        Creation::Complete if directory.has_failed() => reopen_database(directory, options),
+        Creation::Complete => start(directory, creation, options),
+    }
+}
+
+/// Opens a database whose last writes failed, here or in a process before.
+pub(super) fn reopen_database(
+    directory: &Arc<Directory>,
+    options: &StoreOptions,
+) -> Result<Opened, StoreError> {
+    journal::replace(&directory.database()).map_err(StoreError::io("copying the journal"))?;
+    let opened = start(directory, Creation::Complete, options)?;
+    directory.forget_failure()?;
+    Ok(opened)
+}
+
+fn start(directory: &Arc<Directory>, creation: Creation, options: &StoreOptions) -> Result<Opened, StoreError> {
+    let database = start_database(directory, options)?;
+    let keyspace = |name: &str, options: fn() -> KeyspaceCreateOptions| -> Result<Keyspace, StoreError> {
+        if creation == Creation::Complete && !database.keyspace_exists(name) {
+            return Err(StoreError::corrupt(format!("the keyspace {name} is missing")));
+        }
+        database.keyspace(name, options).map_err(|error| open_error(directory, error))
+    };
+    let data = keyspace("data", data_options)?;
+    let log = keyspace("log", data_options)?;
+    let meta = keyspace("meta", data_options)?;
+    let last_commit = commits::last_commit(&read_ring(&meta)?)?;
+    let reader = Arc::new(Reader::new(data, log, meta, directory.clone()));
+    Ok(Opened { database, reader, last_commit })
+}
+
+fn start_database(directory: &Directory, options: &StoreOptions) -> Result<Database, StoreError> {
+    let builder = Database::builder(directory.database())
+        .cache_size(options.cache_bytes)
+        .worker_threads(BACKGROUND_THREADS)
+        .max_journaling_size(JOURNALS_BYTES_MAX)
+        // The commit thread decides when the journal reaches the operating system and the disk.
+        .manual_journal_persist(true)
+        // Recovery compresses every value again to check a batch; a batch would count as damaged if another version
+        // of the compressor gave other bytes.
+        .journal_compression(CompressionType::None);
+    // Some damage makes the storage crate panic while opening.
+    catch_unwind(AssertUnwindSafe(|| builder.open()))
+        .map_err(|_| StoreError::corrupt("the storage crate panicked while opening it"))?
+        .map_err(|error| open_error(directory, error))
+}
+
+/// All spaces share these settings, stored with the database when it is created.
+///
+/// The log, too, is merged by levels. Dropping its oldest tables whole ("FIFO") would be cheaper, but its limits know
+/// nothing of ours: by size it drops records that are not due, and as it never merges, the number of runs grows until
+/// the storage crate halts all writes. Records come in key order, so merging by levels mostly moves whole tables.
+fn data_options() -> KeyspaceCreateOptions {
+    KeyspaceCreateOptions::default()
+        .manual_journal_persist(true)
+        .max_memtable_size(MEMTABLE_BYTES)
+        .data_block_size_policy(BlockSizePolicy::all(4 << 10))
+        .data_block_compression_policy(CompressionPolicy::new([
+            CompressionType::None,
+            CompressionType::None,
+            CompressionType::Lz4,
+        ]))
+}
+
+fn read_ring(meta: &Keyspace) -> Result<Vec<(Bytes, Bytes)>, StoreError> {
+    meta.range(commits::RING_START..commits::RING_END)
+        .map(|entry| {
+            let (key, value) = entry.into_inner().map_err(read_error)?;
+            Ok((key.into(), value.into()))
+        })
+        .collect()
+}
+
+/// What the operating system said, if that is what an error is about.
+pub(super) fn io_error(error: &fjall::Error) -> Option<&io::Error> {
+    match error {
+        fjall::Error::Io(error) | fjall::Error::Storage(LsmError::Io(error)) => Some(error),
+        _ => None,
+    }
+}
+
+/// An error while reading.
+pub(super) fn read_error(error: fjall::Error) -> StoreError {
+    match error {
+        fjall::Error::Io(error) | fjall::Error::Storage(LsmError::Io(error)) => {
+            StoreError::io("reading")(error)
+        }
+        error => StoreError::Corrupt { detail: error.to_string().into(), source: Some(Arc::new(error)) },
+    }
+}
+
+fn open_error(directory: &Directory, error: fjall::Error) -> StoreError {
+    match error {
+        fjall::Error::Locked => StoreError::Locked { path: directory.path().to_path_buf() },
+        fjall::Error::Io(error) | fjall::Error::Storage(LsmError::Io(error)) => {
+            StoreError::io("opening the database")(error)
+        }
+        error => read_error(error),
+    }
+}
