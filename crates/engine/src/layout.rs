@@ -122,7 +122,11 @@ pub(crate) fn index_entry_key(
 }
 
 /// The start of all keys of one partition.
-pub(crate) fn partition_prefix(id: CollectionId, schema: &KeySchema, source: &impl KeySource) -> Option<Vec<u8>> {
+pub(crate) fn partition_prefix(
+    id: CollectionId,
+    schema: &KeySchema,
+    source: &impl KeySource,
+) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(ID_BYTES + 64);
     bytes.extend_from_slice(&id.0.to_be_bytes());
     put_partition(&mut bytes, schema, source)?;
@@ -164,7 +168,10 @@ pub(crate) struct KeyRange {
 impl KeyRange {
     /// All keys that start so.
     pub(crate) fn of_prefix(prefix: &[u8]) -> KeyRange {
-        KeyRange { lower: Bound::Included(Bytes::copy_from_slice(prefix)), upper: Bound::Excluded(after_prefix(prefix)) }
+        KeyRange {
+            lower: Bound::Included(Bytes::copy_from_slice(prefix)),
+            upper: Bound::Excluded(after_prefix(prefix)),
+        }
     }
 
     /// All keys of a collection.
@@ -220,9 +227,10 @@ impl KeyRange {
     pub(crate) fn is_empty(&self) -> bool {
         match (&self.lower, &self.upper) {
             (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
-            (Bound::Included(lower) | Bound::Excluded(lower), Bound::Excluded(upper) | Bound::Included(upper)) => {
-                lower >= upper
-            }
+            (
+                Bound::Included(lower) | Bound::Excluded(lower),
+                Bound::Excluded(upper) | Bound::Included(upper),
+            ) => lower >= upper,
             _ => false,
         }
     }

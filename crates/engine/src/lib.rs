@@ -1,4 +1,19 @@
 //! DynamoDB as an embedded, durable library.
 
-#[allow(dead_code, unused_imports, reason = "the engine above it uses it")]
+mod catalog;
+mod change;
+mod clock;
+mod commit;
+mod fault;
+mod layout;
+mod meta;
+mod metrics;
+mod options;
+mod record;
 mod store;
+mod table;
+mod totals;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use metrics::{Metrics, MetricsSnapshot};
+pub use options::{Durability, Options};

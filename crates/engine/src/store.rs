@@ -147,8 +147,9 @@ fn is_empty_range(lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> bool {
     match (lower, upper) {
         (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
         (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
-        (Bound::Included(lower) | Bound::Excluded(lower), Bound::Included(upper) | Bound::Excluded(upper)) => {
-            lower >= upper
-        }
+        (
+            Bound::Included(lower) | Bound::Excluded(lower),
+            Bound::Included(upper) | Bound::Excluded(upper),
+        ) => lower >= upper,
     }
 }

@@ -1,0 +1,164 @@
+//! All tables, by name. The catalog is read once when the engine opens and changed only by the owner of the commit, with the batch
+//! that makes the change durable.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::layout::CollectionId;
+use crate::meta::{self, MetaKey};
+use crate::store::{Batch, Snapshot, Space, StoreError};
+use crate::table::{Stream, Table};
+
+/// All tables and closed streams.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalog {
+    tables: BTreeMap<String, Arc<Table>>,
+    closed_streams: BTreeMap<CollectionId, Arc<ClosedStream>>,
+    garbage: Vec<CollectionId>,
+    next_id: u32,
+}
+
+/// A stream that takes no more records but can still be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ClosedStream {
+    pub(crate) stream: Stream,
+    pub(crate) table: Table,
+    pub(crate) closed_milliseconds: i64,
+}
+
+/// A change of the catalog.
+#[derive(Clone, Debug)]
+pub(crate) enum CatalogChange {
+    /// A new table, or a new version of one.
+    Put(Arc<Table>),
+    /// A table is gone; its collections are garbage.
+    Remove(Arc<Table>),
+    /// A stream takes no more records.
+    CloseStream(Arc<ClosedStream>),
+    /// A closed stream is forgotten; its records are garbage.
+    ForgetStream(CollectionId),
+    /// A collection nobody refers to any more.
+    Discard(CollectionId),
+    /// A collection has been emptied.
+    Emptied(CollectionId),
+    /// Ids up to this one are taken.
+    TakeIds(u32),
+}
+
+impl Catalog {
+    /// Reads the catalog.
+    pub(crate) fn load(snapshot: &Snapshot) -> Result<Catalog, StoreError> {
+        let mut catalog = Catalog { next_id: 1, ..Catalog::default() };
+        if let Some(bytes) = snapshot.get(Space::Meta, &meta::key(MetaKey::NEXT_ID, b""))? {
+            catalog.next_id = parse(&bytes)?;
+        }
+        for entry in meta::entries(snapshot, MetaKey::TABLE) {
+            let table: Table = parse(&entry?.1)?;
+            catalog.tables.insert(table.name.clone(), Arc::new(table));
+        }
+        for entry in meta::entries(snapshot, MetaKey::CLOSED_STREAM) {
+            let closed: ClosedStream = parse(&entry?.1)?;
+            catalog.closed_streams.insert(closed.stream.id, Arc::new(closed));
+        }
+        for entry in meta::entries(snapshot, MetaKey::GARBAGE) {
+            catalog.garbage.extend(meta::collection_of(&entry?.0));
+        }
+        Ok(catalog)
+    }
+
+    /// The table with this name.
+    pub(crate) fn table(&self, name: &str) -> Option<&Arc<Table>> {
+        self.tables.get(name)
+    }
+
+    /// The table as it is now, if it has not been deleted since.
+    pub(crate) fn current(&self, table: &Table) -> Option<&Arc<Table>> {
+        self.tables.get(&table.name).filter(|current| current.id == table.id)
+    }
+
+    /// All tables, ascending by name.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables.values()
+    }
+
+    /// The tables after this name.
+    pub(crate) fn tables_after(&self, name: Option<&str>) -> impl Iterator<Item = &Arc<Table>> {
+        use std::ops::Bound::{Excluded, Unbounded};
+        let lower = name.map_or(Unbounded, Excluded);
+        self.tables.range::<str, _>((lower, Unbounded)).map(|(_, table)| table)
+    }
+
+    /// Streams that take no more records.
+    pub(crate) fn closed_streams(&self) -> impl Iterator<Item = &Arc<ClosedStream>> {
+        self.closed_streams.values()
+    }
+
+    /// Collections that wait to be emptied.
+    pub(crate) fn garbage(&self) -> &[CollectionId] {
+        &self.garbage
+    }
+
+    /// The id that the next new collection gets; record it with [`CatalogChange::TakeIds`].
+    pub(crate) fn next_id(&self) -> u32 {
+        self.next_id
+    }
+
+    /// Makes a change and adds it to the batch.
+    pub(crate) fn apply(&mut self, change: CatalogChange, batch: &mut Batch) {
+        match change {
+            CatalogChange::Put(table) => {
+                put(batch, MetaKey::TABLE, table.id, &*table);
+                self.tables.insert(table.name.clone(), table);
+            }
+            CatalogChange::Remove(table) => {
+                batch.remove(Space::Meta, meta::collection_key(MetaKey::TABLE, table.id));
+                self.tables.remove(&table.name);
+                for id in table.collections() {
+                    self.discard(id, batch);
+                }
+            }
+            CatalogChange::CloseStream(closed) => {
+                put(batch, MetaKey::CLOSED_STREAM, closed.stream.id, &*closed);
+                self.closed_streams.insert(closed.stream.id, closed);
+            }
+            CatalogChange::ForgetStream(id) => {
+                batch.remove(Space::Meta, meta::collection_key(MetaKey::CLOSED_STREAM, id));
+                self.closed_streams.remove(&id);
+                self.discard(id, batch);
+            }
+            CatalogChange::Discard(id) => self.discard(id, batch),
+            CatalogChange::Emptied(id) => {
+                batch.remove(Space::Meta, meta::collection_key(MetaKey::GARBAGE, id));
+                batch.remove(Space::Meta, meta::collection_key(MetaKey::TOTALS, id));
+                self.garbage.retain(|garbage| *garbage != id);
+            }
+            CatalogChange::TakeIds(last) => {
+                self.next_id = last + 1;
+                batch.put(Space::Meta, meta::key(MetaKey::NEXT_ID, b""), to_json(&self.next_id));
+            }
+        }
+    }
+
+    fn discard(&mut self, id: CollectionId, batch: &mut Batch) {
+        batch.put(Space::Meta, meta::collection_key(MetaKey::GARBAGE, id), Bytes::new());
+        self.garbage.push(id);
+    }
+}
+
+fn put(batch: &mut Batch, kind: MetaKey, id: CollectionId, record: &impl Serialize) {
+    batch.put(Space::Meta, meta::collection_key(kind, id), to_json(record));
+}
+
+fn to_json(record: &impl Serialize) -> Bytes {
+    Bytes::from(serde_json::to_vec(record).expect("records have text keys only"))
+}
+
+fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, StoreError> {
+    serde_json::from_slice(bytes).map_err(|error| StoreError::Corrupt {
+        detail: "a record of the catalog cannot be read".into(),
+        source: Some(Arc::new(error)),
+    })
+}

@@ -1,0 +1,538 @@
+//! Writes have one owner.
+//!
+//! Whoever owns the commit takes the waiting tasks as a group, lets each decide against the latest state, applies what they decided as one
+//! atomic batch, makes the group durable with one sync, and only then answers all of them. So every write is
+//! serializable, streams have one order, a transaction is simply a larger write, and the price of durability is shared.
+//!
+//! Always true: a task sees everything that tasks before it decided; readers see a group only once it is as durable as the
+//! engine promises; a task is answered exactly once.
+//!
+//! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer. Where it does
+//! not, handing over to a thread would cost more than the write, so the caller owns the commit itself.
+//!
+//! Path of a write: `Committer::run` -> queue -> [`Owner::commit`] (decide, apply, sync, publish) -> answer.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use parking_lot::{Condvar, Mutex};
+use rustc_hash::FxHashMap;
+
+use crate::catalog::{Catalog, CatalogChange};
+use crate::clock::Clock;
+use crate::fault::Fault;
+use crate::layout::{CollectionId, record_key};
+use crate::metrics::Metrics;
+use crate::options::Durability;
+use crate::store::{Batch, Snapshot, Space, Store, StoreError};
+use crate::totals::{Totals, TotalsChange};
+
+/// The most tasks in one group: bounds the latency of the first and the size of a batch.
+const GROUP_TASKS_MAX: usize = 1024;
+/// A commit has room for so many stream records; 1,024 tasks of 100 items stay far below.
+const RECORDS_PER_COMMIT: u64 = 1 << 20;
+/// How long after a failed attempt a stopped store is tried again.
+const REOPEN_PAUSE: Duration = Duration::from_millis(500);
+
+/// What a reader sees: a snapshot of the data and the tables in it.
+#[derive(Clone)]
+pub(crate) struct View {
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) snapshot: Snapshot,
+}
+
+/// The latest state, as a task of a group sees it.
+pub(crate) struct Latest<'a> {
+    pub(crate) catalog: &'a Arc<Catalog>,
+    pub(crate) now_milliseconds: i64,
+    snapshot: &'a Snapshot,
+    written: &'a FxHashMap<(Space, Bytes), Option<Bytes>>,
+}
+
+impl Latest<'_> {
+    /// The value stored under a key now.
+    pub(crate) fn get(&self, space: Space, key: &Bytes) -> Result<Option<Bytes>, StoreError> {
+        if !self.written.is_empty()
+            && let Some(value) = self.written.get(&(space, key.clone()))
+        {
+            return Ok(value.clone());
+        }
+        self.snapshot.get(space, key)
+    }
+
+    /// The state before this group: all there is for a task that runs alone.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        self.snapshot
+    }
+}
+
+/// What a task wants to happen.
+#[derive(Default)]
+pub(crate) struct Changes {
+    /// Keys to put and remove.
+    pub(crate) batch: Batch,
+    /// Stream records, in order; the group gives them their numbers.
+    pub(crate) records: Vec<(CollectionId, Bytes)>,
+    /// What is added to the totals of collections.
+    pub(crate) totals: Vec<(CollectionId, TotalsChange)>,
+    /// A changed table.
+    pub(crate) catalog: Vec<CatalogChange>,
+}
+
+impl Changes {
+    fn is_empty(&self) -> bool {
+        self.batch.is_empty() && self.records.is_empty() && self.catalog.is_empty()
+    }
+}
+
+/// A task that waits for its group.
+trait Task: Send {
+    /// Decides against the latest state; remembers its answer.
+    fn decide(&mut self, latest: &Latest<'_>) -> Changes;
+    /// True for a task that reads ranges, which a group with other tasks could have changed.
+    fn runs_alone(&self) -> bool;
+    /// Gives the answer, or the failure of the group.
+    fn answer(self: Box<Self>, group: Result<(), StoreError>);
+}
+
+struct Waiting<T, D, A> {
+    decide: Option<D>,
+    outcome: Option<Result<T, Fault>>,
+    answer: A,
+    alone: bool,
+}
+
+impl<T, D, A> Task for Waiting<T, D, A>
+where
+    T: Send,
+    D: FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send,
+    A: FnOnce(Result<T, Fault>) + Send,
+{
+    fn decide(&mut self, latest: &Latest<'_>) -> Changes {
+        let Some(decide) = self.decide.take() else { return Changes::default() };
+        let (outcome, changes) = split_decision(decide(latest));
+        self.outcome = Some(outcome);
+        changes
+    }
+
+    fn runs_alone(&self) -> bool {
+        self.alone
+    }
+
+    fn answer(self: Box<Self>, group: Result<(), StoreError>) {
+        let outcome = match (group, self.outcome) {
+            (Ok(()), Some(outcome)) => outcome,
+            (Err(error), _) => Err(Fault::Store(error)),
+            (Ok(()), None) => Err(Fault::Store(stopping())),
+        };
+        (self.answer)(outcome);
+    }
+}
+
+fn split_decision<T>(decision: Result<(T, Changes), Fault>) -> (Result<T, Fault>, Changes) {
+    match decision {
+        Ok((value, changes)) => (Ok(value), changes),
+        Err(fault) => (Err(fault), Changes::default()),
+    }
+}
+
+fn stopping() -> StoreError {
+    StoreError::Failed { reason: "the engine is closing".into(), disk_was_full: false, source: None }
+}
+
+/// Takes writes, and shows readers the state.
+pub(crate) struct Committer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    durability: Durability,
+    owner: Mutex<Owner>,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    /// What readers see. In memory only the catalog: a snapshot kept here would make every write copy.
+    published: ArcSwap<Published>,
+    totals: Mutex<Totals>,
+    metrics: Arc<Metrics>,
+}
+
+struct Published {
+    catalog: Arc<Catalog>,
+    snapshot: Option<Snapshot>,
+}
+
+#[derive(Default)]
+struct Queue {
+    tasks: Vec<Box<dyn Task>>,
+    closed: bool,
+}
+
+/// The state that only the owner of the commit touches.
+struct Owner {
+    catalog: Arc<Catalog>,
+    last_reopen: Option<Instant>,
+    last_sync: Instant,
+}
+
+impl Committer {
+    /// Starts on a store, from what is in it.
+    pub(crate) fn start(
+        store: Arc<dyn Store>,
+        durability: Durability,
+        clock: Arc<dyn Clock>,
+        metrics: Arc<Metrics>,
+    ) -> Result<Committer, StoreError> {
+        let snapshot = store.snapshot();
+        let catalog = Arc::new(Catalog::load(&snapshot)?);
+        let totals = Totals::load(&snapshot)?;
+        let kept = durability.is_on_disk().then_some(snapshot);
+        let shared = Arc::new(Shared {
+            store,
+            clock,
+            durability,
+            owner: Mutex::new(Owner {
+                catalog: catalog.clone(),
+                last_reopen: None,
+                last_sync: Instant::now(),
+            }),
+            queue: Mutex::default(),
+            wake: Condvar::new(),
+            published: ArcSwap::from_pointee(Published { catalog, snapshot: kept }),
+            totals: Mutex::new(totals),
+            metrics,
+        });
+        let thread = matches!(durability, Durability::Sync).then(|| spawn_owner(&shared)).transpose()?;
+        Ok(Committer { shared, thread })
+    }
+
+    /// What readers see now.
+    pub(crate) fn view(&self) -> View {
+        let published = self.shared.published.load();
+        View {
+            catalog: published.catalog.clone(),
+            snapshot: published.snapshot.clone().unwrap_or_else(|| self.shared.store.snapshot()),
+        }
+    }
+
+    /// Items and bytes of a collection now.
+    pub(crate) fn totals_of(&self, id: CollectionId) -> TotalsChange {
+        self.shared.totals.lock().of(id)
+    }
+
+    /// The time, from the engine's clock.
+    pub(crate) fn now_milliseconds(&self) -> i64 {
+        self.shared.clock.now_milliseconds()
+    }
+
+    /// Why writes are refused now, if they are.
+    pub(crate) fn failure(&self) -> Option<StoreError> {
+        self.shared.store.failure()
+    }
+
+    /// What the store takes on disk.
+    pub(crate) fn size_on_disk_bytes(&self) -> Result<u64, StoreError> {
+        self.shared.store.size_bytes()
+    }
+
+    /// Lets a task decide and waits until its group is as durable as promised.
+    pub(crate) fn run<T: Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        if self.thread.is_none() {
+            return self.shared.commit_own(decide);
+        }
+        let (answer, receive) = handover();
+        self.enqueue(decide, answer, false);
+        receive()
+    }
+
+    /// As [`Committer::run`], for a task that reads ranges of the latest state: it forms a group by itself.
+    pub(crate) fn run_alone<T: Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static,
+    ) -> Result<T, Fault> {
+        if self.thread.is_none() {
+            return self.shared.commit_own(decide);
+        }
+        let (answer, receive) = handover();
+        self.enqueue(decide, answer, true);
+        receive()
+    }
+
+    /// Lets a task decide and calls `answer` once its group is as durable as promised; does not wait where that means
+    /// waiting for a disk.
+    pub(crate) fn submit<T: Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static,
+        answer: impl FnOnce(Result<T, Fault>) + Send + 'static,
+    ) {
+        if self.thread.is_none() {
+            answer(self.shared.commit_own(decide));
+        } else {
+            self.enqueue(decide, answer, false);
+        }
+    }
+
+    fn enqueue<T: Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static,
+        answer: impl FnOnce(Result<T, Fault>) + Send + 'static,
+        alone: bool,
+    ) {
+        let task = Box::new(Waiting { decide: Some(decide), outcome: None, answer, alone });
+        let mut queue = self.shared.queue.lock();
+        if queue.closed {
+            drop(queue);
+            return task.answer(Err(stopping()));
+        }
+        queue.tasks.push(task);
+        drop(queue);
+        self.shared.wake.notify_one();
+    }
+
+    /// Makes everything written so far durable, whatever the engine promises.
+    pub(crate) fn sync(&self) -> Result<(), StoreError> {
+        self.shared.store.sync()
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        self.shared.queue.lock().closed = true;
+        self.shared.wake.notify_all();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported by then; there is nothing left to answer.
+            let _ = thread.join();
+        }
+        // Best effort: what `interval` and `none` promise holds without it.
+        let _ = self.shared.store.sync();
+    }
+}
+
+/// Hands an outcome from the owner's thread to a waiting caller. Should the thread die, the caller is told.
+fn handover<T: Send + 'static>()
+-> (impl FnOnce(Result<T, Fault>) + Send + 'static, impl FnOnce() -> Result<T, Fault>) {
+    let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+    // A caller that went away does not want the answer.
+    let give = move |outcome| drop(sender.send(outcome));
+    let take = move || receiver.recv().unwrap_or_else(|_| Err(Fault::Store(stopping())));
+    (give, take)
+}
+
+fn spawn_owner(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StoreError> {
+    let shared = shared.clone();
+    let spawned = std::thread::Builder::new().name("monotable-commit".to_owned()).spawn(move || shared.own());
+    spawned.map_err(|source| StoreError::Io { doing: "starting the commit thread", source: Arc::new(source) })
+}
+
+impl Shared {
+    /// The life of the commit thread.
+    fn own(&self) {
+        let _closing = CloseOnExit(self);
+        loop {
+            let mut queue = self.queue.lock();
+            while queue.tasks.is_empty() && !queue.closed {
+                self.wake.wait(&mut queue);
+            }
+            if queue.tasks.is_empty() {
+                return;
+            }
+            let group = take_group(&mut queue.tasks);
+            drop(queue);
+            self.commit(&mut self.owner.lock(), group);
+        }
+    }
+
+    /// Decides, applies, syncs and answers a group.
+    fn commit(&self, owner: &mut Owner, mut tasks: Vec<Box<dyn Task>>) {
+        let snapshot = match self.ready(owner) {
+            Ok(snapshot) => snapshot,
+            Err(error) => return answer_all(tasks, &Err(error)),
+        };
+        let mut group = Group::new(self, owner, tasks.len() > 1);
+        for task in &mut tasks {
+            let changes = task.decide(&group.latest(&snapshot));
+            group.take(changes);
+        }
+        drop(snapshot);
+        let outcome = group.finish();
+        self.metrics.group(tasks.len());
+        answer_all(tasks, &outcome);
+    }
+
+    /// Commits one task on the caller's thread.
+    fn commit_own<T>(
+        &self,
+        decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault>,
+    ) -> Result<T, Fault> {
+        let mut owner = self.owner.lock();
+        let snapshot = self.ready(&mut owner)?;
+        let mut group = Group::new(self, &mut owner, false);
+        let decision = decide(&group.latest(&snapshot));
+        drop(snapshot);
+        let (value, changes) = decision?;
+        group.take(changes);
+        group.finish()?;
+        self.metrics.group(1);
+        Ok(value)
+    }
+
+    /// The latest state, if the store takes writes: a store that stopped because its disk was full is opened again once there is
+    /// space. A store that stopped for another reason stays stopped until somebody looks at it.
+    fn ready(&self, owner: &mut Owner) -> Result<Snapshot, StoreError> {
+        let Some(failure) = self.store.failure() else { return Ok(self.store.snapshot()) };
+        let waited = owner.last_reopen.is_none_or(|last| last.elapsed() >= REOPEN_PAUSE);
+        if !(waited && matches!(failure, StoreError::Failed { disk_was_full: true, .. })) {
+            return Err(failure);
+        }
+        owner.last_reopen = Some(Instant::now());
+        self.store.reopen()?;
+        // Nobody was told about the group that failed, so whatever of it came back is the truth now.
+        let snapshot = self.store.snapshot();
+        owner.catalog = Arc::new(Catalog::load(&snapshot)?);
+        *self.totals.lock() = Totals::load(&snapshot)?;
+        self.publish(owner);
+        Ok(snapshot)
+    }
+
+    fn make_durable(&self, owner: &mut Owner) -> Result<(), StoreError> {
+        let due = match self.durability {
+            Durability::Sync => true,
+            Durability::Interval(interval) => owner.last_sync.elapsed() >= interval,
+            Durability::None | Durability::InMemory => false,
+        };
+        if !due {
+            return Ok(());
+        }
+        let started = Instant::now();
+        self.store.sync()?;
+        owner.last_sync = Instant::now();
+        self.metrics.sync(started.elapsed());
+        Ok(())
+    }
+
+    fn publish(&self, owner: &Owner) {
+        let snapshot = self.durability.is_on_disk().then(|| self.store.snapshot());
+        if snapshot.is_some() || !Arc::ptr_eq(&self.published.load().catalog, &owner.catalog) {
+            self.published.store(Arc::new(Published { catalog: owner.catalog.clone(), snapshot }));
+        }
+    }
+}
+
+/// Refuses further tasks when the commit thread ends, however it ends, so that nobody waits for it in vain.
+struct CloseOnExit<'a>(&'a Shared);
+
+impl Drop for CloseOnExit<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue.lock();
+        queue.closed = true;
+        let left = std::mem::take(&mut queue.tasks);
+        drop(queue);
+        answer_all(left, &Err(stopping()));
+    }
+}
+
+/// The tasks that go together: all that wait, but a task that runs alone has a group to itself.
+fn take_group(waiting: &mut Vec<Box<dyn Task>>) -> Vec<Box<dyn Task>> {
+    let alone = waiting.iter().position(|task| task.runs_alone());
+    let count = match alone {
+        Some(0) => 1,
+        Some(index) => index,
+        None => waiting.len(),
+    };
+    let rest = waiting.split_off(count.min(GROUP_TASKS_MAX));
+    std::mem::replace(waiting, rest)
+}
+
+fn answer_all(tasks: Vec<Box<dyn Task>>, outcome: &Result<(), StoreError>) {
+    for task in tasks {
+        task.answer(outcome.clone());
+    }
+}
+
+/// A group while its tasks decide.
+struct Group<'a> {
+    shared: &'a Shared,
+    owner: &'a mut Owner,
+    now_milliseconds: i64,
+    batch: Batch,
+    /// What earlier tasks wrote; kept only where a later task can ask.
+    written: FxHashMap<(Space, Bytes), Option<Bytes>>,
+    shows_writes: bool,
+    catalog: Arc<Catalog>,
+    totals: FxHashMap<CollectionId, TotalsChange>,
+    next_sequence: u64,
+}
+
+impl<'a> Group<'a> {
+    fn new(shared: &'a Shared, owner: &'a mut Owner, shows_writes: bool) -> Group<'a> {
+        Group {
+            now_milliseconds: shared.clock.now_milliseconds(),
+            batch: Batch::default(),
+            written: FxHashMap::default(),
+            shows_writes,
+            catalog: owner.catalog.clone(),
+            totals: FxHashMap::default(),
+            next_sequence: (shared.store.last_commit() + 1) * RECORDS_PER_COMMIT,
+            shared,
+            owner,
+        }
+    }
+
+    fn latest<'b>(&'b self, snapshot: &'b Snapshot) -> Latest<'b> {
+        Latest {
+            catalog: &self.catalog,
+            now_milliseconds: self.now_milliseconds,
+            snapshot,
+            written: &self.written,
+        }
+    }
+
+    fn take(&mut self, changes: Changes) {
+        if changes.is_empty() {
+            return;
+        }
+        if self.shows_writes {
+            let shown =
+                changes.batch.iter().map(|write| ((write.space, write.key.clone()), write.value.clone()));
+            self.written.extend(shown);
+        }
+        self.batch.append(changes.batch);
+        for (stream, record) in changes.records {
+            self.batch.put(Space::Log, record_key(stream, self.next_sequence), record);
+            self.next_sequence += 1;
+        }
+        for (id, change) in changes.totals {
+            self.totals.entry(id).or_default().add(change);
+        }
+        if !changes.catalog.is_empty() {
+            let mut catalog = Catalog::clone(&self.catalog);
+            for change in changes.catalog {
+                catalog.apply(change, &mut self.batch);
+            }
+            self.catalog = Arc::new(catalog);
+        }
+    }
+
+    /// Applies the group, makes it durable and shows it to readers.
+    fn finish(mut self) -> Result<(), StoreError> {
+        if self.batch.is_empty() {
+            return Ok(());
+        }
+        let totals = self.shared.totals.lock().changed(&self.totals);
+        totals.put(&mut self.batch);
+        self.shared.store.apply(self.batch)?;
+        self.shared.make_durable(self.owner)?;
+        self.shared.totals.lock().replace(totals);
+        self.owner.catalog = self.catalog;
+        self.shared.publish(self.owner);
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! The keys of the meta space: one letter for the kind of record, then what it is about.
+
+use std::ops::Bound;
+
+use bytes::Bytes;
+
+use crate::layout::{CollectionId, after_prefix};
+use crate::store::{Direction, Range, Snapshot, Space};
+
+/// A kind of record in the meta space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MetaKey(u8);
+
+impl MetaKey {
+    /// The next collection id.
+    pub(crate) const NEXT_ID: MetaKey = MetaKey(b'i');
+    /// A table, by its collection id.
+    pub(crate) const TABLE: MetaKey = MetaKey(b't');
+    /// A stream that was closed, by its collection id.
+    pub(crate) const CLOSED_STREAM: MetaKey = MetaKey(b's');
+    /// A collection to be removed, by its id.
+    pub(crate) const GARBAGE: MetaKey = MetaKey(b'g');
+    /// Items and bytes of a collection, by its id.
+    pub(crate) const TOTALS: MetaKey = MetaKey(b'n');
+    /// A client's token of a transaction, by its text.
+    pub(crate) const TOKEN: MetaKey = MetaKey(b'k');
+    /// When tokens expire, by time and text.
+    pub(crate) const TOKEN_EXPIRY: MetaKey = MetaKey(b'x');
+}
+
+/// The key of a record about this.
+pub(crate) fn key(kind: MetaKey, about: &[u8]) -> Bytes {
+    let mut bytes = Vec::with_capacity(1 + about.len());
+    bytes.push(kind.0);
+    bytes.extend_from_slice(about);
+    Bytes::from(bytes)
+}
+
+/// The key of a record about a collection.
+pub(crate) fn collection_key(kind: MetaKey, id: CollectionId) -> Bytes {
+    key(kind, &id.0.to_be_bytes())
+}
+
+/// The collection that a key is about.
+pub(crate) fn collection_of(key: &[u8]) -> Option<CollectionId> {
+    key.get(1..)?.try_into().ok().map(|id| CollectionId(u32::from_be_bytes(id)))
+}
+
+/// All records of a kind.
+pub(crate) fn entries(snapshot: &Snapshot, kind: MetaKey) -> Range<'_> {
+    let lower = [kind.0];
+    let upper = after_prefix(&lower);
+    snapshot.range(Space::Meta, Bound::Included(&lower), Bound::Excluded(&upper), Direction::Forward)
+}

@@ -1,0 +1,206 @@
+//! A table as the engine knows it: its keys, indexes and settings.
+//!
+//! A [`Table`] is what the catalog stores, as JSON with defaults for fields that came later. It is never changed in place: a change makes a
+//! new one, so whoever holds a table holds a consistent one.
+
+use std::collections::BTreeMap;
+
+use dynamo::{ApiError, Item};
+use serde::{Deserialize, Serialize};
+
+use crate::layout::{CollectionId, ItemKey, KeyAttribute, KeySchema};
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Table {
+    /// Where its items are.
+    pub(crate) id: CollectionId,
+    pub(crate) name: String,
+    /// The id that DescribeTable reports.
+    pub(crate) uuid: String,
+    pub(crate) created_milliseconds: i64,
+    pub(crate) schema: KeySchema,
+    /// Key attributes of table and indexes, in the order the client gave them.
+    pub(crate) definitions: Vec<KeyAttribute>,
+    /// Local indexes first, then global ones, each in the order of their making.
+    pub(crate) indexes: Vec<Index>,
+    pub(crate) settings: Settings,
+    #[serde(default)]
+    pub(crate) stream: Option<Stream>,
+    #[serde(default)]
+    pub(crate) time_to_live: Option<TimeToLive>,
+    #[serde(default)]
+    pub(crate) tags: BTreeMap<String, String>,
+}
+
+/// What is stored and reported and has no effect on one machine, and deletion protection, which has.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Settings {
+    pub(crate) on_demand: bool,
+    pub(crate) throughput: Throughput,
+    #[serde(default)]
+    pub(crate) billing_changed_milliseconds: Option<i64>,
+    #[serde(default)]
+    pub(crate) on_demand_limits: OnDemandLimits,
+    #[serde(default)]
+    pub(crate) warm_throughput: Option<(i64, i64)>,
+    #[serde(default)]
+    pub(crate) table_class: Option<String>,
+    #[serde(default)]
+    pub(crate) table_class_changed_milliseconds: Option<i64>,
+    #[serde(default)]
+    pub(crate) encryption: Option<Encryption>,
+    #[serde(default)]
+    pub(crate) deletion_protection: bool,
+}
+
+/// Provisioned capacity; zero on demand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Throughput {
+    pub(crate) read_units: i64,
+    pub(crate) write_units: i64,
+    #[serde(default)]
+    pub(crate) last_increase_milliseconds: Option<i64>,
+    #[serde(default)]
+    pub(crate) last_decrease_milliseconds: Option<i64>,
+    #[serde(default)]
+    pub(crate) decreases_today: i64,
+}
+
+/// Limits of an on-demand table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OnDemandLimits {
+    pub(crate) read_units: Option<i64>,
+    pub(crate) write_units: Option<i64>,
+}
+
+/// Encryption with a customer's key, as it was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Encryption {
+    pub(crate) key_arn: Option<String>,
+}
+
+/// A local or global secondary index.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Index {
+    /// Where its entries are.
+    pub(crate) id: CollectionId,
+    pub(crate) name: String,
+    pub(crate) local: bool,
+    pub(crate) schema: KeySchema,
+    pub(crate) projection: Projection,
+    pub(crate) state: IndexState,
+    #[serde(default)]
+    pub(crate) throughput: Throughput,
+    #[serde(default)]
+    pub(crate) on_demand_limits: OnDemandLimits,
+    #[serde(default)]
+    pub(crate) warm_throughput: Option<(i64, i64)>,
+}
+
+/// Whether an index answers queries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum IndexState {
+    /// Being filled from the items that were there before it. New writes go into it already.
+    Creating,
+    /// Complete.
+    Active,
+    /// Being changed or removed; no longer written to.
+    Deleting,
+}
+
+/// What of an item an index entry holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Projection {
+    /// The whole item.
+    All,
+    /// The keys of the table and the index.
+    KeysOnly,
+    /// The keys and these attributes.
+    Include(Vec<String>),
+}
+
+/// The stream of a table's changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stream {
+    /// Where its records are.
+    pub(crate) id: CollectionId,
+    pub(crate) view: StreamView,
+    /// When it was made: its label.
+    pub(crate) created_milliseconds: i64,
+}
+
+/// What a stream record holds beside the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum StreamView {
+    KeysOnly,
+    NewImage,
+    OldImage,
+    NewAndOldImages,
+}
+
+impl StreamView {
+    /// True if records hold the item after the change.
+    pub(crate) fn has_new_image(self) -> bool {
+        matches!(self, StreamView::NewImage | StreamView::NewAndOldImages)
+    }
+
+    /// True if records hold the item before the change.
+    pub(crate) fn has_old_image(self) -> bool {
+        matches!(self, StreamView::OldImage | StreamView::NewAndOldImages)
+    }
+}
+
+/// Expiry by an attribute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TimeToLive {
+    pub(crate) attribute: String,
+    /// Where the expiry entries are.
+    pub(crate) id: CollectionId,
+    /// Expiry entries of items that were there before are still being made.
+    pub(crate) filling: bool,
+    pub(crate) changed_milliseconds: i64,
+}
+
+impl Table {
+    /// The index with this name.
+    pub(crate) fn index(&self, name: &str) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.name == name)
+    }
+
+    /// The local indexes.
+    pub(crate) fn local_indexes(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().filter(|index| index.local)
+    }
+
+    /// The global indexes.
+    pub(crate) fn global_indexes(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().filter(|index| !index.local)
+    }
+
+    /// The indexes that a write goes into.
+    pub(crate) fn written_indexes(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().filter(|index| index.state != IndexState::Deleting)
+    }
+
+    /// True while an index or expiry list is being filled.
+    pub(crate) fn is_filling(&self) -> bool {
+        self.indexes.iter().any(|index| index.state == IndexState::Creating)
+            || self.time_to_live.as_ref().is_some_and(|ttl| ttl.filling)
+    }
+
+    /// All collections of the table.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = CollectionId> {
+        let indexes = self.indexes.iter().map(|index| index.id);
+        let ttl = self.time_to_live.iter().map(|ttl| ttl.id);
+        std::iter::once(self.id).chain(indexes).chain(ttl)
+    }
+
+    /// The key of an item that was checked to have one.
+    pub(crate) fn item_key(&self, item: &Item) -> Result<ItemKey, ApiError> {
+        ItemKey::new(&self.schema, item).ok_or_else(|| ApiError::validation(KEY_MISMATCH))
+    }
+}
+
+/// Said of a key that lacks an attribute, has another type or one attribute too many.
+pub(crate) const KEY_MISMATCH: &str = "The provided key element does not match the schema";
