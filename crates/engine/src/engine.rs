@@ -1,0 +1,121 @@
+//! The engine: opens a database and runs operations on it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dynamo::ApiError;
+use dynamo::operation::{Operation, Reply};
+
+use crate::commit::{Committer, View};
+use crate::fault::Fault;
+use crate::housekeeping::Housekeeper;
+use crate::metrics::{Metrics, MetricsSnapshot};
+use crate::options::{Durability, Options};
+use crate::store::{FjallStore, MemoryStore, Store, StoreOptions};
+
+/// A database in this process. Cloning it gives another handle to the same database, which closes with the last one.
+///
+/// ```
+/// use monotable_engine::Engine;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let engine = Engine::in_memory();
+/// # let _ = engine;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What all handles share.
+pub(crate) struct Inner {
+    pub(crate) committer: Committer,
+    pub(crate) options: Options,
+    pub(crate) metrics: Arc<Metrics>,
+    housekeeper: parking_lot::Mutex<Option<Housekeeper>>,
+}
+
+/// Why a database could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct OpenError {
+    message: String,
+    #[source]
+    source: crate::store::StoreError,
+}
+
+impl Engine {
+    /// Opens the database in a directory, or makes one where there is none.
+    pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Engine, OpenError> {
+        let settings = StoreOptions {
+            cache_bytes: options.cache_bytes,
+            reserve_bytes: options.reserve_bytes,
+            ..StoreOptions::default()
+        };
+        let opened = FjallStore::open(path.as_ref(), settings)
+            .and_then(|store| Engine::start(Arc::new(store), options));
+        opened.map_err(|source| OpenError {
+            message: format!("cannot open the database {}: {source}", path.as_ref().display()),
+            source,
+        })
+    }
+
+    /// A database that lives in memory and is gone with its last handle.
+    pub fn in_memory() -> Engine {
+        Engine::in_memory_with(Options::default())
+    }
+
+    /// A database in memory with these settings; the durability is [`Durability::InMemory`] whatever they say.
+    pub fn in_memory_with(options: Options) -> Engine {
+        let options = Options { durability: Durability::InMemory, ..options };
+        Engine::start(Arc::new(MemoryStore::new()), options).expect("an empty store in memory has nothing to fail on")
+    }
+
+    pub(crate) fn start(store: Arc<dyn Store>, options: Options) -> Result<Engine, crate::store::StoreError> {
+        let metrics = Arc::new(Metrics::default());
+        let committer = Committer::start(store, options.durability, options.clock.clone(), metrics.clone())?;
+        let interval = options.housekeeping;
+        let inner =
+            Arc::new(Inner { committer, options, metrics, housekeeper: parking_lot::Mutex::new(None) });
+        if let Some(interval) = interval {
+            *inner.housekeeper.lock() = Housekeeper::start(Arc::downgrade(&inner), interval);
+        }
+        Ok(Engine { inner })
+    }
+
+    /// Runs an operation and waits for its reply.
+    pub fn run(&self, operation: Operation) -> Result<Reply, ApiError> {
+        crate::operation::run(self, operation)
+    }
+
+    /// Counts of what the engine did so far.
+    pub fn metrics(&self) -> MetricsSnapshot {
+        self.inner.metrics.read()
+    }
+
+    /// Why writes are refused now, if they are.
+    pub fn failure(&self) -> Option<String> {
+        self.inner.committer.failure().map(|failure| failure.to_string())
+    }
+
+    /// What the database takes on disk.
+    pub fn size_on_disk_bytes(&self) -> Result<u64, ApiError> {
+        self.inner.committer.size_on_disk_bytes().map_err(|error| Fault::Store(error).into())
+    }
+
+    /// Makes everything written so far durable, whatever the durability.
+    pub fn sync(&self) -> Result<(), ApiError> {
+        self.inner.committer.sync().map_err(|error| Fault::Store(error).into())
+    }
+
+    /// Does the work that otherwise happens by itself, until there is none left: removes what expired, fills new indexes, trims
+    /// streams and tokens, empties what was deleted.
+    pub fn keep_house(&self) -> Result<(), ApiError> {
+        self.inner.keep_house().map_err(ApiError::from)
+    }
+
+    pub(crate) fn view(&self) -> View {
+        self.inner.committer.view()
+    }
+}
