@@ -61,6 +61,7 @@ pub(crate) trait Store: Send + Sync {
     fn snapshot(&self) -> Snapshot;
 
     /// Applies all of a batch, visible to every later snapshot but not yet durable, and returns its commit number.
+    /// An empty batch is no commit.
     ///
     /// After an error other than `Full` the batch may or may not come back with `reopen`; after `Full` it never does.
     fn apply(&self, batch: Batch) -> Result<u64, StoreError>;
@@ -147,8 +148,9 @@ fn is_empty_range(lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> bool {
     match (lower, upper) {
         (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
         (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
-        (Bound::Included(lower) | Bound::Excluded(lower), Bound::Included(upper) | Bound::Excluded(upper)) => {
-            lower >= upper
-        }
+        (
+            Bound::Included(lower) | Bound::Excluded(lower),
+            Bound::Included(upper) | Bound::Excluded(upper),
+        ) => lower >= upper,
     }
 }

@@ -52,9 +52,9 @@ fn first_missing(mut numbers: Vec<u64>, last: u64) -> Option<u64> {
     let first_expected = last.saturating_sub(WINDOW - 1).max(1);
     numbers.retain(|&number| number >= first_expected);
     numbers.sort_unstable();
-    (first_expected..=last).zip(numbers.into_iter().map(Some).chain(std::iter::repeat(None))).find_map(
-        |(expected, found)| (found != Some(expected)).then_some(expected),
-    )
+    (first_expected..=last)
+        .zip(numbers.into_iter().map(Some).chain(std::iter::repeat(None)))
+        .find_map(|(expected, found)| (found != Some(expected)).then_some(expected))
 }
 
 #[cfg(test)]
@@ -79,14 +79,18 @@ mod tests {
     #[test]
     fn a_gap_is_named_in_a_ring_not_yet_full() {
         let error = last_commit(&ring((1..=10).filter(|&number| number != 1))).unwrap_err();
-        assert_eq!(error.to_string(), "the database is damaged: commit 1 is missing though commit 10 is there");
+        assert_eq!(
+            error.to_string(),
+            "the database is damaged: commit 1 is missing though commit 10 is there"
+        );
     }
 
     #[test]
     fn a_gap_is_named_when_its_slot_still_holds_an_older_number() {
         let last = 3 * WINDOW;
         let lost = last - 7;
-        let numbers = (last - WINDOW + 1..=last).map(|number| if number == lost { lost - WINDOW } else { number });
+        let numbers =
+            (last - WINDOW + 1..=last).map(|number| if number == lost { lost - WINDOW } else { number });
         let error = last_commit(&ring(numbers)).unwrap_err();
         assert!(error.to_string().contains(&format!("commit {lost} is missing")), "{error}");
     }

@@ -19,10 +19,12 @@ use std::sync::{
 };
 use std::{path::Path, time::Duration};
 
-use fjall::{AbstractTree as _, Database, Keyspace, PersistMode, OwnedWriteBatch as WriteBatch};
+use fjall::{AbstractTree as _, Database, Keyspace, OwnedWriteBatch as WriteBatch, PersistMode};
 use parking_lot::{Mutex, RwLock};
 
-use super::{Batch, Faults, Snapshot, Space, Store, StoreError, commits, directory::Directory, error::is_full};
+use super::{
+    Batch, Faults, Snapshot, Space, Store, StoreError, commits, directory::Directory, error::is_full,
+};
 use open::{Opened, open_database};
 use read::Reader;
 
@@ -177,7 +179,9 @@ impl FjallStore {
     fn check_nothing_lost(&self, opened: &Opened) -> Result<(), StoreError> {
         let (synced, found) = (self.last_synced_commit.load(Relaxed), opened.last_commit);
         if found < synced {
-            return Err(StoreError::corrupt(format!("commit {synced} was synced, but only {found} came back")));
+            return Err(StoreError::corrupt(format!(
+                "commit {synced} was synced, but only {found} came back"
+            )));
         }
         Ok(())
     }

@@ -40,7 +40,8 @@ fn newest_journals(database: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in fs::read_dir(database)? {
         let path = entry?.path();
         let number = path.file_stem().and_then(|stem| stem.to_str()?.parse::<u64>().ok());
-        if let Some(number) = number.filter(|_| path.extension().is_some_and(|extension| extension == "jnl")) {
+        if let Some(number) = number.filter(|_| path.extension().is_some_and(|extension| extension == "jnl"))
+        {
             journals.push((number, path));
         }
     }

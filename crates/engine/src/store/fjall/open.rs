@@ -17,8 +17,7 @@ use super::{
         StoreError, commits,
         directory::{Creation, Directory},
     },
-    StoreOptions,
-    journal,
+    StoreOptions, journal,
     read::Reader,
 };
 
@@ -70,7 +69,11 @@ pub(super) fn reopen_database(
     Ok(opened)
 }
 
-fn start(directory: &Arc<Directory>, creation: Creation, options: &StoreOptions) -> Result<Opened, StoreError> {
+fn start(
+    directory: &Arc<Directory>,
+    creation: Creation,
+    options: &StoreOptions,
+) -> Result<Opened, StoreError> {
     let database = start_database(directory, options)?;
     let keyspace = |name: &str, options: fn() -> KeyspaceCreateOptions| -> Result<Keyspace, StoreError> {
         if creation == Creation::Complete && !database.keyspace_exists(name) {

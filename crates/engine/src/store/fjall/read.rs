@@ -129,7 +129,9 @@ fn is_reserved(space: Space, key: &[u8]) -> bool {
 fn after_reserved(space: Space, lower: Bound<&[u8]>) -> Bound<&[u8]> {
     match lower {
         Bound::Unbounded if space == Space::Meta => Bound::Included(&[RESERVED_META_BYTE + 1]),
-        Bound::Included(key) | Bound::Excluded(key) if is_reserved(space, key) || (space == Space::Meta && key.is_empty()) => {
+        Bound::Included(key) | Bound::Excluded(key)
+            if is_reserved(space, key) || (space == Space::Meta && key.is_empty()) =>
+        {
             Bound::Included(&[RESERVED_META_BYTE + 1])
         }
         _ => lower,

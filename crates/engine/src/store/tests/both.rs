@@ -81,8 +81,11 @@ fn entries(snapshot: &Snapshot, space: Space, range: (Bound<&[u8]>, Bound<&[u8]>
 
 fn assert_same(snapshot: &Snapshot, model: &Model) {
     for space in SPACES {
-        let expected: Vec<_> =
-            model.iter().filter(|((at, _), _)| *at == space).map(|((_, k), v)| (k.clone(), v.clone())).collect();
+        let expected: Vec<_> = model
+            .iter()
+            .filter(|((at, _), _)| *at == space)
+            .map(|((_, k), v)| (k.clone(), v.clone()))
+            .collect();
         assert_eq!(entries(snapshot, space, (Bound::Unbounded, Bound::Unbounded)), expected);
     }
     for ((space, key), value) in model {
@@ -90,7 +93,11 @@ fn assert_same(snapshot: &Snapshot, model: &Model) {
     }
 }
 
-fn assert_same_range(snapshot: &Snapshot, model: &Model, (space, lower, upper): &(Space, Bound<Bytes>, Bound<Bytes>)) {
+fn assert_same_range(
+    snapshot: &Snapshot,
+    model: &Model,
+    (space, lower, upper): &(Space, Bound<Bytes>, Bound<Bytes>),
+) {
     let range = (lower.as_ref().map(|key| &key[..]), upper.as_ref().map(|key| &key[..]));
     let expected: Vec<_> = model
         .iter()
