@@ -41,8 +41,7 @@ pub(crate) enum Space {
     Data,
     /// Stream records: appended at one end, removed by age at the other.
     Log,
-    /// Catalog, counters and idempotency tokens. Keys that begin with the byte 00 belong to the store itself:
-    /// they cannot be written and are never read back.
+    /// Catalog, counters and idempotency tokens.
     Meta,
 }
 
