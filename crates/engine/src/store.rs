@@ -41,8 +41,7 @@ pub(crate) enum Space {
     Data,
     /// Stream records: appended at one end, removed by age at the other.
     Log,
-    /// Catalog, counters and idempotency tokens. Keys that begin with the byte 00 belong to the store itself:
-    /// they cannot be written and are never read back.
+    /// Catalog, counters and idempotency tokens.
     Meta,
 }
 
@@ -61,6 +60,7 @@ pub(crate) trait Store: Send + Sync {
     fn snapshot(&self) -> Snapshot;
 
     /// Applies all of a batch, visible to every later snapshot but not yet durable, and returns its commit number.
+    /// An empty batch is no commit.
     ///
     /// After an error other than `Full` the batch may or may not come back with `reopen`; after `Full` it never does.
     fn apply(&self, batch: Batch) -> Result<u64, StoreError>;

@@ -6,11 +6,8 @@ use bytes::Bytes;
 
 use super::Space;
 
-/// The longest key the storage crate takes: it stores the length in two bytes.
-pub(crate) const KEY_BYTES_MAX: usize = 65_535;
-
-/// The first byte of the keys in `Space::Meta` that belong to the store itself.
-pub(super) const RESERVED_META_BYTE: u8 = 0;
+/// The longest key: on disk a byte for the space goes in front, and the storage crate has two bytes for the length.
+pub(crate) const KEY_BYTES_MAX: usize = 65_534;
 
 /// One write: a value to store, or none to remove the key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,10 +74,6 @@ impl Batch {
 
     fn push(&mut self, space: Space, key: Bytes, value: Option<Bytes>) {
         assert!((1..=KEY_BYTES_MAX).contains(&key.len()), "a key of {} bytes", key.len());
-        assert!(
-            space != Space::Meta || key.first() != Some(&RESERVED_META_BYTE),
-            "keys that begin with 00 belong to the store"
-        );
         self.size_bytes += key.len() + value.as_ref().map_or(0, Bytes::len);
         self.writes.push(Write { space, key, value });
     }

@@ -8,22 +8,16 @@
 
 use bytes::Bytes;
 
-use super::{StoreError, batch::RESERVED_META_BYTE};
+use super::StoreError;
 
 /// How many commits back a gap is noticed. With group commits of 32 KB this spans every journal there can be; reading
 /// it takes a few milliseconds.
 pub(super) const WINDOW: u64 = 8_192;
 
-/// The keys of the ring lie from here, inclusive...
-pub(super) const RING_START: &[u8] = &[RESERVED_META_BYTE, b'c'];
-/// ... to here, exclusive.
-pub(super) const RING_END: &[u8] = &[RESERVED_META_BYTE, b'd'];
-
-/// What commit `number` writes into `Space::Meta`.
+/// What commit `number` writes: its slot in the ring, and itself.
 pub(super) fn marker(number: u64) -> (Bytes, Bytes) {
-    let mut key = RING_START.to_vec();
-    key.extend_from_slice(&(number % WINDOW).to_be_bytes());
-    (key.into(), Bytes::copy_from_slice(&number.to_be_bytes()))
+    let slot = (number % WINDOW).to_be_bytes();
+    (Bytes::copy_from_slice(&slot), Bytes::copy_from_slice(&number.to_be_bytes()))
 }
 
 /// The number of the last commit, given all entries of the ring; 0 if there is none.

@@ -1,5 +1,8 @@
 //! A store on disk, in fjall: a log-structured merge tree with a journal in front.
 //!
+//! All spaces share one of the storage crate's keyspaces (`key`): creating one costs it 14 syncs or more, each has
+//! memtables of its own, and one that is seldom written keeps all journals from being removed.
+//!
 //! Always true:
 //! - A batch goes to the journal first, then to the memtables. `sync` is one fdatasync of the journal.
 //! - A failed write or sync stops all further writes (`Failed`). The storage crate does the same ("poisoned"), but
@@ -10,6 +13,7 @@
 //! - An acknowledged commit that does not come back is an error when opening, not a silence (`commits`).
 
 mod journal;
+mod key;
 mod open;
 mod read;
 
@@ -22,9 +26,7 @@ use std::{path::Path, time::Duration};
 use fjall::{AbstractTree as _, Database, Keyspace, OwnedWriteBatch as WriteBatch, PersistMode};
 use parking_lot::{Mutex, RwLock};
 
-use super::{
-    Batch, Faults, Snapshot, Space, Store, StoreError, commits, directory::Directory, error::is_full,
-};
+use super::{Batch, Faults, Snapshot, Store, StoreError, commits, directory::Directory, error::is_full};
 use open::{Opened, open_database};
 use read::Reader;
 
@@ -135,7 +137,7 @@ impl FjallStore {
     ///
     /// The storage crate does so too, later, but for ever if the thread it waits for has died of a full disk.
     fn wait_for_background_work(&self, database: &Database, reader: &Reader) -> Result<(), StoreError> {
-        while reader.keyspaces().any(is_behind) {
+        while is_behind(reader.keyspace()) {
             self.check_background(database)?;
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -259,13 +261,13 @@ fn is_behind(keyspace: &Keyspace) -> bool {
 fn write_batch(database: &Database, reader: &Reader, batch: Batch, number: u64) -> WriteBatch {
     let mut writes = WriteBatch::with_capacity(database.clone(), batch.len() + 1);
     for write in batch {
-        let keyspace = reader.keyspace(write.space);
+        let key = key::stored(write.space, &write.key);
         match write.value {
-            Some(value) => writes.insert(keyspace, write.key, value),
-            None => writes.remove(keyspace, write.key),
+            Some(value) => writes.insert(reader.keyspace(), key, value),
+            None => writes.remove(reader.keyspace(), key),
         }
     }
-    let (key, value) = commits::marker(number);
-    writes.insert(reader.keyspace(Space::Meta), key, value);
+    let (slot, number) = commits::marker(number);
+    writes.insert(reader.keyspace(), key::stored_slot(&slot), number);
     writes
 }

@@ -59,6 +59,7 @@ impl Store for MemoryStore {
 
     fn apply(&self, batch: Batch) -> Result<u64, StoreError> {
         let mut maps = self.maps.write();
+        maps.last_commit += u64::from(!batch.is_empty());
         for write in batch {
             let map = maps.of_mut(write.space);
             match write.value {
@@ -66,7 +67,6 @@ impl Store for MemoryStore {
                 None => map.remove(&write.key),
             };
         }
-        maps.last_commit += 1;
         Ok(maps.last_commit)
     }
 

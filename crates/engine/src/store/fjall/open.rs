@@ -17,13 +17,15 @@ use super::{
         StoreError, commits,
         directory::{Creation, Directory},
     },
-    StoreOptions, journal,
-    read::Reader,
+    StoreOptions, journal, key,
+    read::{Reader, entry_of},
 };
 
 /// The most the journals may take before the memtables behind the oldest one are flushed.
 /// It bounds what a reopening after a kill has to replay.
 const JOURNALS_BYTES_MAX: u64 = 256 << 20;
+
+const KEYSPACE: &str = "monotable";
 
 /// A memtable is sealed and flushed at this size. It is fixed when a database is created.
 /// Up to three sealed ones wait beside the active one, so this bounds the memory for writes.
@@ -75,18 +77,13 @@ fn start(
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
     let database = start_database(directory, options)?;
-    let keyspace = |name: &str, options: fn() -> KeyspaceCreateOptions| -> Result<Keyspace, StoreError> {
-        if creation == Creation::Complete && !database.keyspace_exists(name) {
-            return Err(StoreError::corrupt(format!("the keyspace {name} is missing")));
-        }
-        database.keyspace(name, options).map_err(|error| open_error(directory, error))
-    };
-    let data = keyspace("data", data_options)?;
-    let log = keyspace("log", data_options)?;
-    let meta = keyspace("meta", data_options)?;
-    let last_commit = commits::last_commit(&read_ring(&meta)?)?;
-    let reader = Arc::new(Reader::new(data, log, meta, directory.clone()));
-    Ok(Opened { database, reader, last_commit })
+    if creation == Creation::Complete && !database.keyspace_exists(KEYSPACE) {
+        return Err(StoreError::corrupt("its keyspace is missing"));
+    }
+    let keyspace =
+        database.keyspace(KEYSPACE, keyspace_options).map_err(|error| open_error(directory, error))?;
+    let last_commit = commits::last_commit(&read_ring(&keyspace)?)?;
+    Ok(Opened { database, reader: Arc::new(Reader::new(keyspace, directory.clone())), last_commit })
 }
 
 fn start_database(directory: &Directory, options: &StoreOptions) -> Result<Database, StoreError> {
@@ -105,12 +102,12 @@ fn start_database(directory: &Directory, options: &StoreOptions) -> Result<Datab
         .map_err(|error| open_error(directory, error))
 }
 
-/// All spaces share these settings, stored with the database when it is created.
+/// Stored with the database when it is created.
 ///
-/// The log, too, is merged by levels. Dropping its oldest tables whole ("FIFO") would be cheaper, but its limits know
-/// nothing of ours: by size it drops records that are not due, and as it never merges, the number of runs grows until
-/// the storage crate halts all writes. Records come in key order, so merging by levels mostly moves whole tables.
-fn data_options() -> KeyspaceCreateOptions {
+/// Stream records, too, are merged by levels and removed one by one. Dropping the oldest tables whole ("FIFO") would
+/// be cheaper, but its limits know nothing of ours: by size it drops records that are not due, and as it never merges,
+/// the number of runs grows until the storage crate halts all writes.
+fn keyspace_options() -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .manual_journal_persist(true)
         .max_memtable_size(MEMTABLE_BYTES)
@@ -122,13 +119,8 @@ fn data_options() -> KeyspaceCreateOptions {
         ]))
 }
 
-fn read_ring(meta: &Keyspace) -> Result<Vec<(Bytes, Bytes)>, StoreError> {
-    meta.range(commits::RING_START..commits::RING_END)
-        .map(|entry| {
-            let (key, value) = entry.into_inner().map_err(read_error)?;
-            Ok((key.into(), value.into()))
-        })
-        .collect()
+fn read_ring(keyspace: &Keyspace) -> Result<Vec<(Bytes, Bytes)>, StoreError> {
+    keyspace.range(key::stored_ring()).map(entry_of).collect()
 }
 
 /// What the operating system said, if that is what an error is about.

@@ -11,19 +11,18 @@ use std::{
     },
 };
 
-use bytes::Bytes;
-use fjall::{Keyspace, Readable as _};
+use bytes::{Buf as _, Bytes};
+use fjall::{Guard, Keyspace, Readable as _};
 
 use super::{
-    super::{Direction, Space, StoreError, batch::RESERVED_META_BYTE, directory::Directory},
+    super::{Direction, Space, StoreError, directory::Directory},
+    key,
     open::read_error,
 };
 
 /// What a reader needs of one instance of the database.
 pub(super) struct Reader {
-    data: Keyspace,
-    log: Keyspace,
-    meta: Keyspace,
+    keyspace: Keyspace,
     /// Set when another instance has taken over the files, which may then change or go at any time.
     retired: AtomicBool,
     /// The storage crate keeps its files open for as long as there are readers, so the lock stays too.
@@ -31,20 +30,12 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(data: Keyspace, log: Keyspace, meta: Keyspace, directory: Arc<Directory>) -> Reader {
-        Reader { data, log, meta, retired: AtomicBool::new(false), _directory: directory }
+    pub(super) fn new(keyspace: Keyspace, directory: Arc<Directory>) -> Reader {
+        Reader { keyspace, retired: AtomicBool::new(false), _directory: directory }
     }
 
-    pub(super) fn keyspace(&self, space: Space) -> &Keyspace {
-        match space {
-            Space::Data => &self.data,
-            Space::Log => &self.log,
-            Space::Meta => &self.meta,
-        }
-    }
-
-    pub(super) fn keyspaces(&self) -> impl Iterator<Item = &Keyspace> {
-        [&self.data, &self.log, &self.meta].into_iter()
+    pub(super) fn keyspace(&self) -> &Keyspace {
+        &self.keyspace
     }
 
     fn check(&self) -> Result<(), StoreError> {
@@ -74,10 +65,7 @@ impl FjallSnapshot {
     pub(in super::super) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         let View { snapshot, reader } = &*self.0;
         reader.check()?;
-        if key.is_empty() || is_reserved(space, key) {
-            return Ok(None);
-        }
-        let value = snapshot.get(reader.keyspace(space), key).map_err(read_error)?;
+        let value = snapshot.get(&reader.keyspace, key::stored(space, key)).map_err(read_error)?;
         Ok(value.map(Bytes::from))
     }
 
@@ -89,9 +77,8 @@ impl FjallSnapshot {
         direction: Direction,
     ) -> FjallRange<'_> {
         let View { snapshot, reader } = &*self.0;
-        let lower = after_reserved(space, lower);
         FjallRange {
-            entries: snapshot.range::<&[u8], _>(reader.keyspace(space), (lower, upper)),
+            entries: snapshot.range(&reader.keyspace, key::stored_range(space, lower, upper)),
             reader: reader.clone(),
             direction,
             snapshot: PhantomData,
@@ -115,25 +102,14 @@ impl Iterator for FjallRange<'_> {
             Direction::Forward => self.entries.next(),
             Direction::Reverse => self.entries.next_back(),
         }?;
-        Some(self.reader.check().and_then(|()| {
-            let (key, value) = entry.into_inner().map_err(read_error)?;
-            Ok((key.into(), value.into()))
-        }))
+        Some(self.reader.check().and_then(|()| entry_of(entry)))
     }
 }
 
-fn is_reserved(space: Space, key: &[u8]) -> bool {
-    space == Space::Meta && key.first() == Some(&RESERVED_META_BYTE)
-}
-
-fn after_reserved(space: Space, lower: Bound<&[u8]>) -> Bound<&[u8]> {
-    match lower {
-        Bound::Unbounded if space == Space::Meta => Bound::Included(&[RESERVED_META_BYTE + 1]),
-        Bound::Included(key) | Bound::Excluded(key)
-            if is_reserved(space, key) || (space == Space::Meta && key.is_empty()) =>
-        {
-            Bound::Included(&[RESERVED_META_BYTE + 1])
-        }
-        _ => lower,
-    }
+/// An entry without the byte of its space.
+pub(super) fn entry_of(entry: Guard) -> Result<(Bytes, Bytes), StoreError> {
+    let (key, value) = entry.into_inner().map_err(read_error)?;
+    let mut key = Bytes::from(key);
+    key.advance(1);
+    Ok((key, value.into()))
 }
