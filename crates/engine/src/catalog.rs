@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use dynamo::{ApiError, ErrorKind};
 use serde::{Deserialize, Serialize};
 
 use crate::layout::CollectionId;
@@ -72,6 +73,12 @@ impl Catalog {
     /// The table with this name.
     pub(crate) fn table(&self, name: &str) -> Option<&Arc<Table>> {
         self.tables.get(name)
+    }
+
+    /// The table that an item operation names.
+    pub(crate) fn find(&self, name: Option<&str>) -> Result<&Arc<Table>, ApiError> {
+        self.table(name.unwrap_or_default())
+            .ok_or_else(|| ApiError::new(ErrorKind::ResourceNotFound, "Requested resource not found"))
     }
 
     /// The table as it is now, if it has not been deleted since.

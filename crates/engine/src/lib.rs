@@ -1,21 +1,31 @@
 //! DynamoDB as an embedded, durable library.
 
+mod capacity;
 mod catalog;
 mod change;
 mod clock;
+mod collection;
 mod commit;
 mod engine;
+mod expressions;
 mod fault;
 mod housekeeping;
+mod keys;
 mod layout;
 mod meta;
 mod metrics;
 mod operation;
 mod options;
+mod page;
+mod parameters;
+mod reading;
 mod record;
+mod single;
 mod store;
 mod table;
+mod token;
 mod totals;
+mod write;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use engine::{Engine, OpenError};
