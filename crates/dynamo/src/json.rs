@@ -7,6 +7,7 @@
 //! Path of a request: bytes -> [`Reader`] -> [`Wire::read`] of its shape -> typed request with its faults.
 //! Path of a reply: typed reply -> [`Wire::write`] -> bytes.
 
+mod error;
 mod fault;
 mod read;
 mod value;
