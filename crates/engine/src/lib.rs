@@ -1,9 +1,11 @@
 //! DynamoDB as an embedded, durable library.
 
+mod arn;
 mod catalog;
 mod change;
 mod clock;
 mod commit;
+mod describe;
 mod engine;
 mod fault;
 mod housekeeping;
@@ -13,8 +15,12 @@ mod metrics;
 mod operation;
 mod options;
 mod record;
+mod schema;
 mod store;
+mod stream;
 mod table;
+mod tags;
+mod throughput;
 mod totals;
 
 pub use clock::{Clock, ManualClock, SystemClock};
