@@ -8,6 +8,7 @@ use bytes::Bytes;
 use dynamo::{ApiError, ErrorKind};
 use serde::{Deserialize, Serialize};
 
+use crate::arn;
 use crate::layout::CollectionId;
 use crate::meta::{self, MetaKey};
 use crate::store::{Batch, Snapshot, Space, StoreError};
@@ -73,12 +74,6 @@ impl Catalog {
     /// The table with this name.
     pub(crate) fn table(&self, name: &str) -> Option<&Arc<Table>> {
         self.tables.get(name)
-    }
-
-    /// The table that an item operation names.
-    pub(crate) fn find(&self, name: Option<&str>) -> Result<&Arc<Table>, ApiError> {
-        self.table(name.unwrap_or_default())
-            .ok_or_else(|| ApiError::new(ErrorKind::ResourceNotFound, "Requested resource not found"))
     }
 
     /// The table as it is now, if it has not been deleted since.
@@ -153,6 +148,26 @@ impl Catalog {
         batch.put(Space::Meta, meta::collection_key(MetaKey::GARBAGE, id), Bytes::new());
         self.garbage.push(id);
     }
+}
+
+/// The table that an operation on items names, by name or ARN.
+pub(crate) fn find_table(catalog: &Catalog, name: Option<&str>) -> Result<Arc<Table>, ApiError> {
+    catalog
+        .table(arn::table_name(name.unwrap_or_default()))
+        .cloned()
+        .ok_or_else(|| ApiError::new(ErrorKind::ResourceNotFound, "Requested resource not found"))
+}
+
+/// The table that an operation on tables names, by name or ARN; DynamoDB says more about a missing one here.
+pub(crate) fn find_named_table(catalog: &Catalog, name: Option<&str>) -> Result<Arc<Table>, ApiError> {
+    let name = arn::table_name(name.unwrap_or_default());
+    catalog.table(name).cloned().ok_or_else(|| table_not_found(name))
+}
+
+/// Says that there is no such table.
+pub(crate) fn table_not_found(name: &str) -> ApiError {
+    let message = format!("Requested resource not found: Table: {name} not found");
+    ApiError::new(ErrorKind::ResourceNotFound, message)
 }
 
 fn put(batch: &mut Batch, kind: MetaKey, id: CollectionId, record: &impl Serialize) {

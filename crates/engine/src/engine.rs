@@ -131,3 +131,12 @@ impl Engine {
         self.inner.committer.view()
     }
 }
+
+impl Inner {
+    /// Has the housekeeper look for work now, if there is one.
+    pub(crate) fn wake_housekeeper(&self) {
+        if let Some(housekeeper) = &*self.housekeeper.lock() {
+            housekeeper.wake();
+        }
+    }
+}

@@ -1,11 +1,13 @@
 //! DynamoDB as an embedded, durable library.
 
+mod arn;
 mod capacity;
 mod catalog;
 mod change;
 mod clock;
 mod collection;
 mod commit;
+mod describe;
 mod engine;
 mod expressions;
 mod fault;
@@ -20,9 +22,13 @@ mod page;
 mod parameters;
 mod reading;
 mod record;
+mod schema;
 mod single;
 mod store;
+mod stream;
 mod table;
+mod tags;
+mod throughput;
 mod token;
 mod totals;
 mod write;

@@ -5,8 +5,12 @@
 
 mod batch_get_item;
 mod batch_write_item;
+mod create_table;
 mod delete_item;
+mod delete_table;
+mod describe_table;
 mod get_item;
+mod list_tables;
 mod put_item;
 mod query;
 mod scan;
@@ -38,6 +42,10 @@ pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiErr
         Operation::BatchWriteItem(request) => engine.batch_write_item(request).map(Reply::from),
         Operation::TransactGetItems(request) => engine.transact_get_items(request).map(Reply::from),
         Operation::TransactWriteItems(request) => engine.transact_write_items(request).map(Reply::from),
+        Operation::CreateTable(request) => engine.create_table(request).map(Reply::from),
+        Operation::DescribeTable(request) => engine.describe_table(request).map(Reply::from),
+        Operation::DeleteTable(request) => engine.delete_table(request).map(Reply::from),
+        Operation::ListTables(request) => engine.list_tables(request).map(Reply::from),
         other => Err(ApiError::new(ErrorKind::UnknownOperation, other.name())),
     }
 }

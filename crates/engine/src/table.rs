@@ -27,6 +27,9 @@ pub(crate) struct Table {
     pub(crate) settings: Settings,
     #[serde(default)]
     pub(crate) stream: Option<Stream>,
+    /// When the latest stream was made; DynamoDB tells of it even after it was closed.
+    #[serde(default)]
+    pub(crate) latest_stream_milliseconds: Option<i64>,
     #[serde(default)]
     pub(crate) time_to_live: Option<TimeToLive>,
     #[serde(default)]

@@ -1,0 +1,16 @@
+//! DescribeTable.
+
+use dynamo::ApiError;
+use dynamo::operation::{DescribeTable, DescribeTableReply, TableStatus};
+
+use crate::catalog::find_named_table;
+use crate::engine::Engine;
+
+impl Engine {
+    /// Tells how a table is. Items and bytes are exact, not six hours old.
+    pub fn describe_table(&self, request: DescribeTable) -> Result<DescribeTableReply, ApiError> {
+        let view = self.view();
+        let table = find_named_table(&view.catalog, request.table_name.as_deref())?;
+        Ok(DescribeTableReply { table: Some(self.inner.describe(&table, TableStatus::Active)) })
+    }
+}
