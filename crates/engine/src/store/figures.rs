@@ -47,24 +47,28 @@ fn put_each(store: &dyn Store, count: u64, value: &Bytes, hold_snapshot: bool) -
     start.elapsed()
 }
 
-fn get_each(snapshot: &Snapshot, count: u64, rounds: u64) -> Duration {
+/// Keys of entries that exist, side by side: looking for them must not cost more than finding them.
+fn random_keys(count: u64, rounds: u64) -> Vec<u8> {
     let mut state = 7;
-    let keys: Vec<Bytes> = (0..rounds).map(|_| key(random(&mut state) % count)).collect();
+    (0..rounds).flat_map(|_| key(random(&mut state) % count)).collect()
+}
+
+fn get_each(snapshot: &Snapshot, count: u64, rounds: u64) -> Duration {
+    let keys = random_keys(count, rounds);
     let start = Instant::now();
-    for key in &keys {
+    for key in keys.chunks(KEY_BYTES) {
         assert!(black_box(snapshot.get(Space::Data, key).unwrap()).is_some());
     }
     start.elapsed()
 }
 
 fn range_each(snapshot: &Snapshot, count: u64, rounds: u64, direction: Direction) -> Duration {
-    let mut state = 9;
-    let keys: Vec<Bytes> = (0..rounds).map(|_| key(random(&mut state) % count)).collect();
+    let keys = random_keys(count, rounds);
     let start = Instant::now();
-    for key in &keys {
+    for key in keys.chunks(KEY_BYTES) {
         let (lower, upper) = match direction {
-            Direction::Forward => (Bound::Included(&key[..]), Bound::Unbounded),
-            Direction::Reverse => (Bound::Unbounded, Bound::Included(&key[..])),
+            Direction::Forward => (Bound::Included(key), Bound::Unbounded),
+            Direction::Reverse => (Bound::Unbounded, Bound::Included(key)),
         };
         for entry in snapshot.range(Space::Data, lower, upper, direction).take(20) {
             black_box(entry.unwrap());
@@ -178,4 +182,81 @@ fn print_durable(store: &FjallStore, group: u64, value: &Bytes) {
         at(0.999),
         at(1.0)
     );
+}
+
+#[test]
+#[ignore = "measures"]
+fn compare_imbl() {
+    let count = 100_000u64;
+    let probe = random_keys(count, 1_000_000);
+    for _ in 0..3 {
+        let value = Bytes::from(vec![1u8; 16]);
+        let keys: Vec<Bytes> = (0..count).map(key).collect();
+        let mut map: imbl::OrdMap<Bytes, Bytes> = Default::default();
+        let start = Instant::now();
+        for key in keys.iter().cloned() {
+            map.insert(key, value.clone());
+        }
+        let put = start.elapsed();
+        let start = Instant::now();
+        let mut kept = map.clone();
+        for key in keys.iter().cloned() {
+            map.insert(key, value.clone());
+            kept = map.clone();
+        }
+        let shared = start.elapsed();
+        black_box(kept.len());
+        let start = Instant::now();
+        for key in probe.chunks(KEY_BYTES) {
+            black_box(map.get(key).unwrap().clone());
+        }
+        let get = start.elapsed();
+        let start = Instant::now();
+        for key in probe.chunks(KEY_BYTES).take(100_000) {
+            for (k, v) in map.range::<_, [u8]>((Bound::Included(key), Bound::Unbounded)).take(20) {
+                black_box((k.clone(), v.clone()));
+            }
+        }
+        println!(
+            "imbl put {} shared {} get {} range {}",
+            rate(count, put),
+            rate(count, shared),
+            rate(1_000_000, get),
+            rate(100_000, start.elapsed())
+        );
+        drop(map);
+        drop(kept);
+        let mut map = super::memory::tree::Tree::default();
+        let start = Instant::now();
+        for key in keys.iter().cloned() {
+            map.insert(key, value.clone());
+        }
+        let put = start.elapsed();
+        let start = Instant::now();
+        let mut kept = map.clone();
+        for key in keys.iter().cloned() {
+            map.insert(key, value.clone());
+            kept = map.clone();
+        }
+        let shared = start.elapsed();
+        black_box(&kept);
+        let start = Instant::now();
+        for key in probe.chunks(KEY_BYTES) {
+            black_box(map.get(key).unwrap().clone());
+        }
+        let get = start.elapsed();
+        let start = Instant::now();
+        for key in probe.chunks(KEY_BYTES).take(100_000) {
+            for (k, v) in map.range(Bound::Included(key), Bound::Unbounded, false).take(20) {
+                black_box((k.clone(), v.clone()));
+            }
+        }
+        println!(
+            "tree put {} shared {} get {} range {}",
+            rate(count, put),
+            rate(count, shared),
+            rate(1_000_000, get),
+            rate(100_000, start.elapsed())
+        );
+    }
 }

@@ -73,6 +73,13 @@ pub(super) fn mend_database(
     Ok(opened)
 }
 
+fn copy_error(directory: &Directory, error: io::Error) -> StoreError {
+    match (is_full(&error), directory.free_bytes(), journal::copies_bytes(&directory.database())) {
+        (true, Ok(free_bytes), Ok(needed_bytes)) => StoreError::Full { free_bytes, needed_bytes },
+        _ => StoreError::io("copying the journal")(error),
+    }
+}
+
 fn start(
     directory: &Arc<Directory>,
     creation: Creation,
