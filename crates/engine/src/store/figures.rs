@@ -1,6 +1,13 @@
 //! How fast the stores are. Run with
 //! `cargo test --release -p monotable-engine figures -- --ignored --nocapture --test-threads 1`.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "figures for people"
+)]
+
 use std::{
     hint::black_box,
     ops::Bound,
@@ -182,81 +189,4 @@ fn print_durable(store: &FjallStore, group: u64, value: &Bytes) {
         at(0.999),
         at(1.0)
     );
-}
-
-#[test]
-#[ignore = "measures"]
-fn compare_imbl() {
-    let count = 100_000u64;
-    let probe = random_keys(count, 1_000_000);
-    for _ in 0..3 {
-        let value = Bytes::from(vec![1u8; 16]);
-        let keys: Vec<Bytes> = (0..count).map(key).collect();
-        let mut map: imbl::OrdMap<Bytes, Bytes> = Default::default();
-        let start = Instant::now();
-        for key in keys.iter().cloned() {
-            map.insert(key, value.clone());
-        }
-        let put = start.elapsed();
-        let start = Instant::now();
-        let mut kept = map.clone();
-        for key in keys.iter().cloned() {
-            map.insert(key, value.clone());
-            kept = map.clone();
-        }
-        let shared = start.elapsed();
-        black_box(kept.len());
-        let start = Instant::now();
-        for key in probe.chunks(KEY_BYTES) {
-            black_box(map.get(key).unwrap().clone());
-        }
-        let get = start.elapsed();
-        let start = Instant::now();
-        for key in probe.chunks(KEY_BYTES).take(100_000) {
-            for (k, v) in map.range::<_, [u8]>((Bound::Included(key), Bound::Unbounded)).take(20) {
-                black_box((k.clone(), v.clone()));
-            }
-        }
-        println!(
-            "imbl put {} shared {} get {} range {}",
-            rate(count, put),
-            rate(count, shared),
-            rate(1_000_000, get),
-            rate(100_000, start.elapsed())
-        );
-        drop(map);
-        drop(kept);
-        let mut map = super::memory::tree::Tree::default();
-        let start = Instant::now();
-        for key in keys.iter().cloned() {
-            map.insert(key, value.clone());
-        }
-        let put = start.elapsed();
-        let start = Instant::now();
-        let mut kept = map.clone();
-        for key in keys.iter().cloned() {
-            map.insert(key, value.clone());
-            kept = map.clone();
-        }
-        let shared = start.elapsed();
-        black_box(&kept);
-        let start = Instant::now();
-        for key in probe.chunks(KEY_BYTES) {
-            black_box(map.get(key).unwrap().clone());
-        }
-        let get = start.elapsed();
-        let start = Instant::now();
-        for key in probe.chunks(KEY_BYTES).take(100_000) {
-            for (k, v) in map.range(Bound::Included(key), Bound::Unbounded, false).take(20) {
-                black_box((k.clone(), v.clone()));
-            }
-        }
-        println!(
-            "tree put {} shared {} get {} range {}",
-            rate(count, put),
-            rate(count, shared),
-            rate(1_000_000, get),
-            rate(100_000, start.elapsed())
-        );
-    }
 }

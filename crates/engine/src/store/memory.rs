@@ -4,7 +4,7 @@
 //! place unless a living snapshot shares them; then it copies the path from the root to the entry, once. So writing is
 //! fastest when snapshots are let go before the next batch is applied.
 
-pub(super) mod tree;
+mod tree;
 
 use std::ops::Bound;
 

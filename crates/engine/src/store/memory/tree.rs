@@ -28,7 +28,7 @@ const KEYS_MIN: usize = KEYS_MAX / 4;
 
 /// The map.
 #[derive(Clone, Default)]
-pub(crate) struct Tree {
+pub(super) struct Tree {
     root: Arc<Node>,
 }
 
@@ -64,7 +64,7 @@ impl Default for Node {
 
 impl Tree {
     /// The value of a key.
-    pub(crate) fn get(&self, key: &[u8]) -> Option<&Bytes> {
+    pub(super) fn get(&self, key: &[u8]) -> Option<&Bytes> {
         let mut node = &*self.root;
         loop {
             match node {
@@ -75,7 +75,7 @@ impl Tree {
     }
 
     /// Stores a value under a key.
-    pub(crate) fn insert(&mut self, key: Bytes, value: Bytes) {
+    pub(super) fn insert(&mut self, key: Bytes, value: Bytes) {
         if let Some(split) = insert(&mut self.root, key, value, true) {
             let left = std::mem::take(&mut self.root);
             let mut keys = Keys::default();

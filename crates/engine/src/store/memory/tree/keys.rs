@@ -19,28 +19,28 @@ pub(super) struct Keys {
     shared: usize,
     beginning: [u8; BEGINNING_MAX],
     heads: [u64; CAPACITY],
-    keys: Vec<Bytes>,
+    whole: Vec<Bytes>,
 }
 
 impl Keys {
     pub(super) fn len(&self) -> usize {
-        self.keys.len()
+        self.whole.len()
     }
 
     pub(super) fn get(&self, position: usize) -> Option<&Bytes> {
-        self.keys.get(position)
+        self.whole.get(position)
     }
 
     pub(super) fn first(&self) -> Option<&Bytes> {
-        self.keys.first()
+        self.whole.first()
     }
 
     /// The position of a key, if it is there.
     pub(super) fn find(&self, key: &[u8]) -> Option<usize> {
         // A key that does not begin like the others is found out when it is compared.
         let range = self.equal_heads(key);
-        let position = range.start + self.keys.get(range.clone())?.partition_point(|other| other < key);
-        (range.contains(&position) && self.keys.get(position)? == key).then_some(position)
+        let position = range.start + self.whole.get(range.clone())?.partition_point(|other| other < key);
+        (range.contains(&position) && self.whole.get(position)? == key).then_some(position)
     }
 
     /// The position of a key, or the one it would have.
@@ -51,7 +51,7 @@ impl Keys {
             Ordering::Equal => {}
         }
         let range = self.equal_heads(key);
-        let equal = self.keys.get(range.clone()).unwrap_or_default();
+        let equal = self.whole.get(range.clone()).unwrap_or_default();
         match equal.binary_search_by(|other| other.as_ref().cmp(key)) {
             Ok(position) => Ok(range.start + position),
             Err(position) => Err(range.start + position),
@@ -60,8 +60,8 @@ impl Keys {
 
     pub(super) fn insert(&mut self, position: usize, key: Bytes) {
         let begins_alike = key.starts_with(self.beginning());
-        let len = self.keys.len();
-        self.keys.insert(position, key);
+        let len = self.whole.len();
+        self.whole.insert(position, key);
         if begins_alike && len > 0 {
             self.heads.copy_within(position..len, position + 1);
             self.set_head(position);
@@ -71,27 +71,27 @@ impl Keys {
     }
 
     pub(super) fn remove(&mut self, position: usize) -> Bytes {
-        self.heads.copy_within(position + 1..self.keys.len(), position);
-        self.keys.remove(position)
+        self.heads.copy_within(position + 1..self.whole.len(), position);
+        self.whole.remove(position)
     }
 
     /// Keeps the keys before a position and returns the others.
     pub(super) fn split_off(&mut self, position: usize) -> Keys {
-        let right = Keys::from(self.keys.split_off(position));
+        let right = Keys::from(self.whole.split_off(position));
         self.set_beginning();
         right
     }
 
     /// Adds keys that are all greater.
     pub(super) fn append(&mut self, mut greater: Keys) {
-        self.keys.append(&mut greater.keys);
+        self.whole.append(&mut greater.whole);
         self.set_beginning();
     }
 
     /// The positions of the heads that are equal to that of a key.
     fn equal_heads(&self, key: &[u8]) -> Range<usize> {
         let head = head_of(key, self.shared);
-        let heads = self.heads.get(..self.keys.len()).unwrap_or_default();
+        let heads = self.heads.get(..self.whole.len()).unwrap_or_default();
         let start = heads.partition_point(|&other| other < head);
         let equal = heads.iter().skip(start).take_while(|&&other| other == head).count();
         start..start + equal
@@ -108,7 +108,7 @@ impl Keys {
 
     /// What the first and the last key share, all between them share, too.
     fn set_beginning(&mut self) {
-        let (Some(first), Some(last)) = (self.keys.first(), self.keys.last()) else { return };
+        let (Some(first), Some(last)) = (self.whole.first(), self.whole.last()) else { return };
         self.shared = 0;
         for (to, (first, last)) in self.beginning.iter_mut().zip(first.iter().zip(last)) {
             if first != last {
@@ -117,13 +117,13 @@ impl Keys {
             *to = *first;
             self.shared += 1;
         }
-        for (head, key) in self.heads.iter_mut().zip(&self.keys) {
+        for (head, key) in self.heads.iter_mut().zip(&self.whole) {
             *head = head_of(key, self.shared);
         }
     }
 
     fn set_head(&mut self, position: usize) {
-        if let (Some(head), Some(key)) = (self.heads.get_mut(position), self.keys.get(position)) {
+        if let (Some(head), Some(key)) = (self.heads.get_mut(position), self.whole.get(position)) {
             *head = head_of(key, self.shared);
         }
     }
@@ -137,7 +137,7 @@ impl Default for Keys {
 
 impl From<Vec<Bytes>> for Keys {
     fn from(sorted: Vec<Bytes>) -> Keys {
-        let mut keys = Keys { shared: 0, beginning: [0; BEGINNING_MAX], heads: [0; CAPACITY], keys: sorted };
+        let mut keys = Keys { shared: 0, beginning: [0; BEGINNING_MAX], heads: [0; CAPACITY], whole: sorted };
         keys.set_beginning();
         keys
     }

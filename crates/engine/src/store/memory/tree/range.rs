@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{Branch, Leaf, Node, Tree, keys::Keys};
 
 /// The entries of a range, in one direction.
-pub(crate) struct TreeRange<'a> {
+pub(in super::super) struct TreeRange<'a> {
     /// The branches above the leaf, each with the position of the child below.
     path: Vec<(&'a Branch, usize)>,
     leaf: &'a Leaf,
@@ -21,7 +21,12 @@ pub(crate) struct TreeRange<'a> {
 
 impl Tree {
     /// The entries between two bounds, the greatest first if `is_reverse`. The bounds are not inverted.
-    pub(crate) fn range(&self, lower: Bound<&[u8]>, upper: Bound<&[u8]>, is_reverse: bool) -> TreeRange<'_> {
+    pub(in super::super) fn range(
+        &self,
+        lower: Bound<&[u8]>,
+        upper: Bound<&[u8]>,
+        is_reverse: bool,
+    ) -> TreeRange<'_> {
         let (near, far) = if is_reverse { (upper, lower) } else { (lower, upper) };
         let mut path = Vec::with_capacity(8);
         let leaf = descend(&self.root, &mut path, |branch| match near {
