@@ -179,6 +179,13 @@ impl FjallStore {
             .map_err(|error| self.stop("a background thread of the storage crate failed", Some(error)))
     }
 
+    fn check_instance(&self) -> Result<(), StoreError> {
+        match &*self.instance.read() {
+            Instance::Running { database, .. } => self.check_background(database),
+            Instance::Frozen(_) => Ok(()),
+        }
+    }
+
     /// Stops all writes and returns why. The first reason stays: later failures follow from it.
     fn stop(&self, doing: &str, error: Option<fjall::Error>) -> StoreError {
         let mut failure = self.failure.lock();
@@ -265,11 +272,8 @@ impl Store for FjallStore {
     }
 
     fn failure(&self) -> Option<StoreError> {
-        if let Instance::Running { database, .. } = &*self.instance.read() {
-            // The result is kept by `stop`; what was first is what counts.
-            let _ = self.check_background(database);
-        }
-        self.failure.lock().clone()
+        // An instance that has failed is not touched again: the question would write out its buffer.
+        self.check_running().and_then(|()| self.check_instance()).err()
     }
 
     fn last_commit(&self) -> u64 {
