@@ -267,3 +267,6 @@ operations! {
     RestoreTableFromBackup RestoreTableFromBackupReply,
     RestoreTableToPointInTime RestoreTableToPointInTimeReply,
 }
+
+#[cfg(test)]
+mod tests;
