@@ -19,7 +19,7 @@ const TABLE_LENGTH: &str = "TableName must be at least 3 characters long and at 
 // Names. Operations on items take table names of one character; those on tables do not.
 pub(crate) const TABLE: &[Rule] = &[Required, Table];
 pub(crate) const OPTIONAL_TABLE: &[Rule] = &[Table];
-pub(crate) const NEW_TABLE: &[Rule] = &[Demanded(NO_TABLE), Name, LengthAtLeast(3), LengthAtMost(255)];
+pub(crate) const NEW_TABLE: &[Rule] = &[Demanded(NO_TABLE), NewTable];
 pub(crate) const CONTROL_TABLE: &[Rule] = &[Demanded(NO_TABLE), TableLength(TABLE_LENGTH), Table];
 pub(crate) const NAME: &[Rule] = &[Name, LengthAtLeast(3), LengthAtMost(255)];
 pub(crate) const REQUIRED_NAME: &[Rule] = &[Required, Name, LengthAtLeast(3), LengthAtMost(255)];
