@@ -17,6 +17,7 @@ use crate::layout::{CollectionId, KeyAttribute, KeySchema};
 use crate::options::Options;
 use crate::schema::{self, GLOBAL_INDEXES_MAX, LOCAL_INDEXES_MAX, invalid};
 use crate::table::{Encryption, Index, IndexState, Settings, Stream, StreamView, Table, Throughput};
+use crate::throughput::Of;
 use crate::{arn, tags, throughput};
 
 /// A table that fits together but is not numbered yet: its ids and times come with the commit.
@@ -69,12 +70,16 @@ fn check(request: &CreateTable, options: &Options) -> Result<NewTable, ApiError>
     let encryption = encryption.map(|request| check_encryption(request, options)).transpose()?.flatten();
     let tags = tags::checked_tags(request.tags.as_deref().unwrap_or_default())?;
     tags::check_count(&tags)?;
+    let on_demand_limits =
+        throughput::new_limits(request.on_demand_throughput.as_ref(), on_demand, Of::Table)?;
+    let warm_throughput =
+        throughput::new_warmth(request.warm_throughput.as_ref(), on_demand, &units, Of::Table)?;
     let settings = Settings {
         on_demand,
         throughput: units,
         billing_changed_milliseconds: None,
-        on_demand_limits: throughput::new_limits(request.on_demand_throughput.as_ref(), on_demand)?,
-        warm_throughput: None,
+        on_demand_limits,
+        warm_throughput,
         table_class: request
             .table_class
             .as_ref()
@@ -118,17 +123,26 @@ fn check_indexes(
     on_demand: bool,
 ) -> Result<Vec<Index>, ApiError> {
     let (local, global) = (&request.local_secondary_indexes, &request.global_secondary_indexes);
-    if local.is_none() && global.is_none() {
-        schema::check_all_used(table_key, std::iter::empty(), definitions, false)?;
+    if local.as_ref().is_some_and(Vec::is_empty) {
+        return Err(invalid("List of LocalSecondaryIndexes is empty"));
     }
+    if global.as_ref().is_some_and(Vec::is_empty) {
+        return Err(invalid("List of GlobalSecondaryIndexes is empty"));
+    }
+    let local = local.as_deref().unwrap_or_default();
+    let global = global.as_deref().unwrap_or_default();
+    if !local.is_empty() && table_key.sort.is_empty() {
+        return Err(invalid(
+            "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex",
+        ));
+    }
+    let keys = local.iter().flat_map(|index| index.key_schema.iter().flatten());
+    let keys = keys.chain(global.iter().flat_map(|index| index.key_schema.iter().flatten()));
+    let has_indexes = !(local.is_empty() && global.is_empty());
+    schema::check_all_used(table_key, keys, definitions, has_indexes)?;
     let mut indexes = Vec::new();
-    if let Some(local) = local {
-        check_local(local, table_key, definitions, &mut indexes)?;
-    }
-    if let Some(global) = global {
-        check_global(global, definitions, on_demand, &mut indexes)?;
-    }
-    schema::check_all_used(table_key, indexes.iter().map(|index| &index.schema), definitions, true)?;
+    check_local(local, table_key, definitions, &mut indexes)?;
+    check_global(global, definitions, on_demand, &mut indexes)?;
     schema::check_projected(indexes.iter().map(|index| &index.projection))?;
     Ok(indexes)
 }
@@ -139,16 +153,9 @@ fn check_local(
     definitions: &[KeyAttribute],
     indexes: &mut Vec<Index>,
 ) -> Result<(), ApiError> {
-    if request.is_empty() {
-        return Err(invalid("List of LocalSecondaryIndexes is empty"));
-    }
-    if table_key.sort.is_empty() {
-        return Err(invalid(
-            "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex",
-        ));
-    }
     for index in request {
-        let (schema, projection) = schema::local_index(index, table_key, definitions)?;
+        let schema = schema::local_key(index, table_key, definitions)?;
+        let projection = schema::projection(index.projection.as_ref())?;
         let name = index.index_name.clone().unwrap_or_default();
         indexes.push(Index { local: true, ..new_index(name, schema, projection) });
         schema::check_distinct_names(indexes.iter().map(|index| index.name.as_str()))?;
@@ -165,15 +172,23 @@ fn check_global(
     on_demand: bool,
     indexes: &mut Vec<Index>,
 ) -> Result<(), ApiError> {
-    if request.is_empty() {
-        return Err(invalid("List of GlobalSecondaryIndexes is empty"));
-    }
     for index in request {
-        let elements = index.key_schema.as_deref().unwrap_or_default();
-        let (schema, projection) = schema::global_index(elements, index.projection.as_ref(), definitions)?;
+        let schema = schema::global_key(index.key_schema.as_deref().unwrap_or_default(), definitions)?;
+        let projection = schema::projection(index.projection.as_ref())?;
         let name = index.index_name.clone().unwrap_or_default();
         let throughput = check_index_units(index, &name, on_demand)?;
-        indexes.push(Index { throughput, ..new_index(name, schema, projection) });
+        let of_index = Of::Index(&name);
+        let on_demand_limits =
+            throughput::new_limits(index.on_demand_throughput.as_ref(), on_demand, of_index)?;
+        let warm_throughput =
+            throughput::new_warmth(index.warm_throughput.as_ref(), on_demand, &throughput, of_index)?;
+        let settings = Index {
+            throughput,
+            on_demand_limits,
+            warm_throughput,
+            ..new_index(String::new(), schema, projection)
+        };
+        indexes.push(Index { name, ..settings });
         schema::check_distinct_names(indexes.iter().map(|index| index.name.as_str()))?;
     }
     if request.len() > GLOBAL_INDEXES_MAX {
@@ -198,7 +213,7 @@ fn check_index_units(
 }
 
 /// An index of a new table: complete, since there are no items.
-fn new_index(name: String, schema: KeySchema, projection: crate::table::Projection) -> Index {
+pub(super) fn new_index(name: String, schema: KeySchema, projection: crate::table::Projection) -> Index {
     Index {
         id: CollectionId(0),
         name,
@@ -325,8 +340,11 @@ fn uuid_of(unique: &[u8]) -> String {
 
 fn reply(engine: &Engine, table: &Table) -> TableDescription {
     let mut description = engine.inner.describe(table, TableStatus::Creating);
+    // How warm it is DynamoDB knows only once the table is active.
+    description.warm_throughput = None;
     for index in description.global_secondary_indexes.iter_mut().flatten() {
         index.index_status = Some(IndexStatus::Creating);
+        index.warm_throughput = None;
     }
     if let Some(summary) = &mut description.billing_mode_summary {
         summary.last_update_to_pay_per_request_date_time = None;
