@@ -124,6 +124,16 @@ pub(crate) fn index_entry(
     Some(IndexEntry { key, item: projected(table, index, item) })
 }
 
+/// The size of the entry that an item has in an index; nothing if it has none.
+pub(crate) fn projected_size(table: &Table, index: &Index, item: &StoredItem) -> usize {
+    let is_indexed = index.schema.attributes().all(|attribute| item.get(&attribute.name).is_some());
+    match &index.projection {
+        _ if !is_indexed => 0,
+        Projection::All => item.size_bytes(),
+        _ => projected(table, index, item).size_bytes(),
+    }
+}
+
 fn projected(table: &Table, index: &Index, item: &StoredItem) -> StoredItem {
     let is_key = |name: &str| table.schema.contains(name) || index.schema.contains(name);
     match &index.projection {

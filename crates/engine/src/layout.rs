@@ -121,16 +121,17 @@ pub(crate) fn index_entry_key(
     Some(Bytes::from(bytes))
 }
 
-/// The start of all keys of one partition.
-pub(crate) fn partition_prefix(
-    id: CollectionId,
-    schema: &KeySchema,
-    source: &impl KeySource,
-) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(ID_BYTES + 64);
+/// The start of all keys of the partition with these values.
+pub(crate) fn partition_prefix_of<'a>(id: CollectionId, values: impl Iterator<Item = KeyValue<'a>>) -> Vec<u8> {
+    let mut partition = Vec::with_capacity(64);
+    for value in values {
+        value.encode(&mut partition);
+    }
+    let mut bytes = Vec::with_capacity(ID_BYTES + HASH_BYTES + partition.len());
     bytes.extend_from_slice(&id.0.to_be_bytes());
-    put_partition(&mut bytes, schema, source)?;
-    Some(bytes)
+    bytes.extend_from_slice(&partition_hash(&partition).to_be_bytes());
+    bytes.extend_from_slice(&partition);
+    bytes
 }
 
 fn put_partition(bytes: &mut Vec<u8>, schema: &KeySchema, source: &impl KeySource) -> Option<()> {

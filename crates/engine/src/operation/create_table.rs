@@ -60,6 +60,7 @@ impl Engine {
 }
 
 fn check(request: &CreateTable, options: &Options) -> Result<NewTable, ApiError> {
+    request.check_fields()?;
     let on_demand = throughput::is_on_demand(request.billing_mode.as_ref());
     let units = check_units(request, on_demand)?;
     let definitions = schema::definitions(request.attribute_definitions.as_deref().unwrap_or_default())?;

@@ -14,6 +14,7 @@ use crate::table::{IndexState, Table};
 impl Engine {
     /// Removes a table and all its items; its name is free at once. Its stream stays readable for 24 hours.
     pub fn delete_table(&self, request: DeleteTable) -> Result<DeleteTableReply, ApiError> {
+        request.check_fields()?;
         let table = self.inner.committer.run(move |latest| write(&request, latest))?;
         self.inner.wake_housekeeper();
         Ok(DeleteTableReply { table_description: Some(reply(self, &table)) })

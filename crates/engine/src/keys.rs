@@ -1,0 +1,126 @@
+//! Keys of requests, checked against a table: what comes out can be looked up.
+
+use dynamo::{ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, Value, ValueRef, ValueType};
+
+use crate::layout::{ItemKey, KeyAttribute, KeySchema};
+use crate::table::{KEY_MISMATCH, Table};
+
+/// What DynamoDB puts before most complaints about values.
+pub(crate) const INVALID: &str = "One or more parameter values were invalid: ";
+
+/// The key of an item, from a request that names it by its key alone: exactly the key attributes.
+pub(crate) fn check_key(table: &Table, key: &Item) -> Result<ItemKey, ApiError> {
+    if key.len() != table.schema.attributes().count() {
+        return Err(ApiError::validation(KEY_MISMATCH));
+    }
+    for attribute in table.schema.attributes() {
+        let value = key.get(&attribute.name).and_then(KeyValue::from_value);
+        match value.filter(|value| value.key_type() == attribute.key_type) {
+            Some(value) => check_key_value(&table.schema, attribute, value)?,
+            None => return Err(ApiError::validation(KEY_MISMATCH)),
+        }
+    }
+    table.item_key(key)
+}
+
+/// The key of an item that is to be stored: the key attributes are among the others.
+pub(crate) fn check_item_key(table: &Table, item: &Item) -> Result<ItemKey, ApiError> {
+    for attribute in table.schema.attributes() {
+        let name = &attribute.name;
+        let value = item
+            .get(name)
+            .ok_or_else(|| ApiError::validation(format!("{INVALID}Missing the key {name} in the item")))?;
+        match KeyValue::from_value(value).filter(|value| value.key_type() == attribute.key_type) {
+            Some(value) => check_key_value(&table.schema, attribute, value)?,
+            None => return Err(type_mismatch(attribute, value)),
+        }
+    }
+    table.item_key(item)
+}
+
+fn type_mismatch(attribute: &KeyAttribute, value: &Value) -> ApiError {
+    let (expected, actual) = (attribute.key_type.name(), value.value_type().name());
+    ApiError::validation(format!(
+        "{INVALID}Type mismatch for key {} expected: {expected} actual: {actual}",
+        attribute.name
+    ))
+}
+
+/// Checks that a key value of the right type is neither empty nor too long.
+fn check_key_value(schema: &KeySchema, attribute: &KeyAttribute, value: KeyValue<'_>) -> Result<(), ApiError> {
+    if value.is_empty() {
+        return Err(ApiError::validation(format!(
+            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty \
+             {} value. Key: {}",
+            kind_of(value.key_type()),
+            attribute.name
+        )));
+    }
+    check_key_size(schema, attribute, value)
+}
+
+fn kind_of(key_type: KeyType) -> &'static str {
+    if key_type == KeyType::B { "binary" } else { "string" }
+}
+
+/// Checks the length of a key value; its type has been checked.
+pub(crate) fn check_key_size(
+    schema: &KeySchema,
+    attribute: &KeyAttribute,
+    value: KeyValue<'_>,
+) -> Result<(), ApiError> {
+    let is_partition = schema.partition.iter().any(|partition| partition.name == attribute.name);
+    let message = match value.size_bytes() {
+        size if is_partition && size > PARTITION_KEY_BYTES_MAX => {
+            // The missing space is DynamoDB's own.
+            "Size of hashkey has exceeded the maximum size limit of2048 bytes"
+        }
+        size if !is_partition && size > SORT_KEY_BYTES_MAX => {
+            "Aggregated size of all range keys has exceeded the size limit of 1024 bytes"
+        }
+        _ => return Ok(()),
+    };
+    Err(ApiError::validation(format!("{INVALID}{message}")))
+}
+
+/// Checks the attributes of an item that are keys of an index: where one is there, it can stand in the index.
+pub(crate) fn check_index_keys<'a>(
+    table: &Table,
+    value_of: impl Fn(&str) -> Option<ValueRef<'a>>,
+) -> Result<(), ApiError> {
+    for index in table.written_indexes() {
+        for attribute in index.schema.attributes().filter(|attribute| !table.schema.contains(&attribute.name)) {
+            let Some(value) = value_of(&attribute.name) else { continue };
+            check_index_key(&index.name, &index.schema, attribute, value)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_index_key(
+    index: &str,
+    schema: &KeySchema,
+    attribute: &KeyAttribute,
+    value: ValueRef<'_>,
+) -> Result<(), ApiError> {
+    let name = &attribute.name;
+    let Some(key) = KeyValue::from_stored(value).filter(|key| key.key_type() == attribute.key_type) else {
+        return Err(index_type_mismatch(index, attribute, value.value_type()));
+    };
+    if key.is_empty() {
+        return Err(ApiError::validation(format!(
+            "One or more parameter values are not valid. A value specified for a secondary index key is not supported. The \
+             AttributeValue for a key attribute cannot contain an empty {} value. IndexName: {index}, IndexKey: {name}",
+            kind_of(attribute.key_type)
+        )));
+    }
+    check_key_size(schema, attribute, key)
+}
+
+/// Said of an attribute that is a key of an index and has another type.
+pub(crate) fn index_type_mismatch(index: &str, attribute: &KeyAttribute, actual: ValueType) -> ApiError {
+    let (name, expected, actual) = (&attribute.name, attribute.key_type.name(), actual.name());
+    ApiError::validation(format!(
+        "{INVALID}Type mismatch for Index Key {name} Expected: {expected} Actual: {actual} IndexName: {index}"
+    ))
+}
