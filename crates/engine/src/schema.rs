@@ -48,13 +48,16 @@ pub(crate) fn definitions(request: &[AttributeDefinition]) -> Result<Vec<KeyAttr
     Ok(definitions)
 }
 
+/// Said where a key has more attributes than there are definitions.
+pub(crate) const NO_DEFINITION: &str = "Invalid KeySchema: Some index key attribute have no definition";
+
 /// The key of a table: one partition attribute, at most one sort attribute.
 pub(crate) fn table_key(
     elements: &[KeySchemaElement],
     definitions: &[KeyAttribute],
 ) -> Result<KeySchema, ApiError> {
     if elements.len() > definitions.len() {
-        return Err(ApiError::validation("Invalid KeySchema: Some index key attribute have no definition"));
+        return Err(ApiError::validation(NO_DEFINITION));
     }
     check_defined(elements, definitions)?;
     check_simple_key(elements)?;

@@ -16,6 +16,7 @@ use crate::fault::Fault;
 use crate::layout::{CollectionId, KeyAttribute, KeySchema};
 use crate::options::Options;
 use crate::schema::{self, GLOBAL_INDEXES_MAX, LOCAL_INDEXES_MAX, invalid};
+use crate::stream::new_stream_milliseconds;
 use crate::table::{Encryption, Index, IndexState, Settings, Stream, StreamView, Table, Throughput};
 use crate::throughput::Of;
 use crate::{arn, tags, throughput};
@@ -222,6 +223,7 @@ pub(super) fn new_index(name: String, schema: KeySchema, projection: crate::tabl
         schema,
         projection,
         state: IndexState::Active,
+        filled_to: None,
         throughput: Throughput::default(),
         on_demand_limits: crate::table::OnDemandLimits::default(),
         warm_throughput: None,
@@ -300,14 +302,15 @@ fn write(new_table: NewTable, latest: &Latest<'_>) -> Result<(Arc<Table>, Change
         let message = format!("Table already exists: {}", table.name);
         return Err(ApiError::new(ErrorKind::ResourceInUse, message).into());
     }
-    let last_id = number(&mut table, latest.catalog.next_id(), latest.now_milliseconds);
+    let last_id = number(&mut table, latest);
     let table = Arc::new(table);
     let catalog = vec![CatalogChange::TakeIds(last_id), CatalogChange::Put(table.clone())];
     Ok((table, Changes { catalog, ..Changes::default() }))
 }
 
 /// Gives a table its ids and times; returns the last id that was taken.
-fn number(table: &mut Table, first_id: u32, now_milliseconds: i64) -> u32 {
+fn number(table: &mut Table, latest: &Latest<'_>) -> u32 {
+    let (first_id, now_milliseconds) = (latest.catalog.next_id(), latest.now_milliseconds);
     let mut next_id = first_id;
     let mut take = || {
         let id = CollectionId(next_id);
@@ -320,8 +323,8 @@ fn number(table: &mut Table, first_id: u32, now_milliseconds: i64) -> u32 {
     }
     if let Some(stream) = &mut table.stream {
         stream.id = take();
-        stream.created_milliseconds = now_milliseconds;
-        table.latest_stream_milliseconds = Some(now_milliseconds);
+        stream.created_milliseconds = new_stream_milliseconds(latest.catalog, &table.name, now_milliseconds);
+        table.latest_stream_milliseconds = Some(stream.created_milliseconds);
     }
     table.created_milliseconds = now_milliseconds;
     table.settings.billing_changed_milliseconds = table.settings.on_demand.then_some(now_milliseconds);
