@@ -76,12 +76,6 @@ impl Catalog {
         self.tables.get(name)
     }
 
-    /// The table that an item operation names.
-    pub(crate) fn find(&self, name: Option<&str>) -> Result<&Arc<Table>, ApiError> {
-        self.table(name.unwrap_or_default())
-            .ok_or_else(|| ApiError::new(ErrorKind::ResourceNotFound, "Requested resource not found"))
-    }
-
     /// The table as it is now, if it has not been deleted since.
     pub(crate) fn current(&self, table: &Table) -> Option<&Arc<Table>> {
         self.tables.get(&table.name).filter(|current| current.id == table.id)

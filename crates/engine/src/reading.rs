@@ -7,7 +7,7 @@ use dynamo::{ApiError, Choice, Item, KeyValue, StoredItem};
 use expression::{Condition, Projection};
 
 use crate::capacity::{Detail, ReadKind, Units, consumed, read_units};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, find_table};
 use crate::commit::View;
 use crate::fault::Fault;
 use crate::keys::{INVALID, check_key_size};
@@ -32,7 +32,7 @@ impl Source {
         index_name: Option<&str>,
         consistent_read: Option<bool>,
     ) -> Result<Source, ApiError> {
-        let table = catalog.find(table_name)?.clone();
+        let table = find_table(catalog, table_name)?;
         let Some(name) = index_name else { return Ok(Source { table, index: None }) };
         let place = table.indexes.iter().position(|index| index.name == name);
         let source = Source { table, index: place };

@@ -4,7 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use dynamo::{ApiError, StoredValue, Value, ValueType};
+use dynamo::operation::{
+    AttributeAction, AttributeValueUpdate, ComparisonOperator, Condition as LegacyCondition, ConditionalOperator,
+    ExpectedAttributeValue,
+};
+use dynamo::{ApiError, Choice, StoredValue, Value, ValueType};
 
 use crate::condition::{Condition, Operand};
 use crate::key_condition::{KeyConditions, KeyRange, KeyTest};
@@ -12,73 +16,6 @@ use crate::path::Path;
 use crate::project::Projection;
 use crate::tree::Comparator;
 use crate::update::{Action, Assigned, Update};
-
-/// How an attribute is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub enum ComparisonOperator {
-    Eq,
-    Ne,
-    Le,
-    Lt,
-    Ge,
-    Gt,
-    NotNull,
-    Null,
-    Contains,
-    NotContains,
-    BeginsWith,
-    In,
-    Between,
-}
-
-/// Whether all conditions must hold or one is enough.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub enum ConditionalOperator {
-    And,
-    Or,
-}
-
-/// What an entry of AttributeUpdates does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names say it all")]
-pub enum AttributeAction {
-    Put,
-    Add,
-    Delete,
-}
-
-/// An entry of KeyConditions, QueryFilter or ScanFilter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LegacyCondition {
-    /// How to compare.
-    pub comparison_operator: ComparisonOperator,
-    /// With what.
-    pub attribute_value_list: Option<Vec<Value>>,
-}
-
-/// An entry of Expected.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExpectedAttributeValue {
-    /// The value the attribute must have.
-    pub value: Option<Value>,
-    /// Whether there must be such an attribute.
-    pub exists: Option<bool>,
-    /// How to compare.
-    pub comparison_operator: Option<ComparisonOperator>,
-    /// With what.
-    pub attribute_value_list: Option<Vec<Value>>,
-}
-
-/// An entry of AttributeUpdates.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AttributeValueUpdate {
-    /// The value.
-    pub value: Option<Value>,
-    /// What to do with it; PUT if it is not said.
-    pub action: Option<AttributeAction>,
-}
 
 /// What is wrong with a legacy parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,46 +125,30 @@ impl LegacyError {
     }
 }
 
-impl ComparisonOperator {
-    /// The name, as requests spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            ComparisonOperator::Eq => "EQ",
-            ComparisonOperator::Ne => "NE",
-            ComparisonOperator::Le => "LE",
-            ComparisonOperator::Lt => "LT",
-            ComparisonOperator::Ge => "GE",
-            ComparisonOperator::Gt => "GT",
-            ComparisonOperator::NotNull => "NOT_NULL",
-            ComparisonOperator::Null => "NULL",
-            ComparisonOperator::Contains => "CONTAINS",
-            ComparisonOperator::NotContains => "NOT_CONTAINS",
-            ComparisonOperator::BeginsWith => "BEGINS_WITH",
-            ComparisonOperator::In => "IN",
-            ComparisonOperator::Between => "BETWEEN",
-        }
+fn takes_count(operator: ComparisonOperator, count: usize) -> bool {
+    match operator {
+        ComparisonOperator::NotNull | ComparisonOperator::Null => count == 0,
+        ComparisonOperator::In => count > 0,
+        ComparisonOperator::Between => count == 2,
+        _ => count == 1,
     }
+}
 
-    fn takes_count(self, count: usize) -> bool {
-        match self {
-            ComparisonOperator::NotNull | ComparisonOperator::Null => count == 0,
-            ComparisonOperator::In => count > 0,
-            ComparisonOperator::Between => count == 2,
-            _ => count == 1,
+fn takes_type(operator: ComparisonOperator, value_type: ValueType) -> bool {
+    use ValueType::*;
+    match operator {
+        ComparisonOperator::Eq | ComparisonOperator::Ne => true,
+        ComparisonOperator::BeginsWith => matches!(value_type, S | B),
+        ComparisonOperator::Contains | ComparisonOperator::NotContains => {
+            matches!(value_type, S | N | B | Bool | Null)
         }
+        _ => matches!(value_type, S | N | B),
     }
+}
 
-    fn takes_type(self, value_type: ValueType) -> bool {
-        use ValueType::*;
-        match self {
-            ComparisonOperator::Eq | ComparisonOperator::Ne => true,
-            ComparisonOperator::BeginsWith => matches!(value_type, S | B),
-            ComparisonOperator::Contains | ComparisonOperator::NotContains => {
-                matches!(value_type, S | N | B | Bool | Null)
-            }
-            _ => matches!(value_type, S | N | B),
-        }
-    }
+/// The operator of a filter or key condition, which the field rules demand.
+fn operator_of(entry: &LegacyCondition) -> ComparisonOperator {
+    entry.comparison_operator.as_ref().and_then(Choice::known).unwrap_or(ComparisonOperator::Eq)
 }
 
 /// The condition that Expected and ConditionalOperator stand for.
@@ -247,8 +168,8 @@ pub fn filter(
 ) -> Result<Condition, LegacyError> {
     let conditions = filter.iter().map(|(name, entry)| {
         let values = entry.attribute_value_list.as_deref().unwrap_or_default();
-        check_arguments(entry.comparison_operator, values)?;
-        Ok(condition(name, entry.comparison_operator, values))
+        check_arguments(operator_of(entry), values)?;
+        Ok(condition(name, operator_of(entry), values))
     });
     let conditions = conditions.collect::<Result<Vec<_>, LegacyError>>()?;
     join(conditions, operator)
@@ -263,8 +184,8 @@ pub fn check_operator_alone(operator: Option<ConditionalOperator>) -> Result<(),
 pub fn key_conditions(conditions: &BTreeMap<String, LegacyCondition>) -> Result<KeyConditions, LegacyError> {
     let tests = conditions.iter().map(|(name, entry)| {
         let values = entry.attribute_value_list.as_deref().unwrap_or_default();
-        check_arguments(entry.comparison_operator, values)?;
-        Ok((Arc::from(name.as_str()), key_test(entry.comparison_operator, values)))
+        check_arguments(operator_of(entry), values)?;
+        Ok((Arc::from(name.as_str()), key_test(operator_of(entry), values)))
     });
     Ok(KeyConditions::new(tests.collect::<Result<Vec<_>, LegacyError>>()?))
 }
@@ -303,7 +224,7 @@ fn expected_condition(name: &str, entry: &ExpectedAttributeValue) -> Result<Cond
     if entry.value.is_some() && entry.attribute_value_list.is_some() {
         return Err(LegacyError::ValueAndList(name.to_owned()));
     }
-    if let Some(operator) = entry.comparison_operator {
+    if let Some(operator) = entry.comparison_operator.as_ref().and_then(Choice::known) {
         return expected_comparison(name, operator, entry);
     }
     if entry.attribute_value_list.is_some() {
@@ -327,7 +248,7 @@ fn expected_comparison(
     }
     let one = entry.value.as_ref().map(std::slice::from_ref);
     let values = entry.attribute_value_list.as_deref().or(one);
-    if values.is_none() && !operator.takes_count(0) {
+    if values.is_none() && !takes_count(operator, 0) {
         return Err(LegacyError::OperatorWithoutValue(operator, name.to_owned()));
     }
     let values = values.unwrap_or_default();
@@ -336,13 +257,13 @@ fn expected_comparison(
 }
 
 fn check_arguments(operator: ComparisonOperator, values: &[Value]) -> Result<(), LegacyError> {
-    if !operator.takes_count(values.len()) {
+    if !takes_count(operator, values.len()) {
         return Err(LegacyError::ArgumentCount(operator));
     }
     if values.array_windows().any(|[one, two]| one.value_type() != two.value_type()) {
         return Err(LegacyError::MixedTypes);
     }
-    if let Some(value) = values.iter().find(|value| !operator.takes_type(value.value_type())) {
+    if let Some(value) = values.iter().find(|value| !takes_type(operator, value.value_type())) {
         return Err(LegacyError::ArgumentType(operator, value.value_type()));
     }
     match (operator, values) {
@@ -403,7 +324,7 @@ fn key_test(operator: ComparisonOperator, values: &[Value]) -> KeyTest {
 
 fn action(name: &str, update: &AttributeValueUpdate) -> Result<Action, LegacyError> {
     let path = Path::top_level(name);
-    let action = update.action.unwrap_or(AttributeAction::Put);
+    let action = update.action.as_ref().and_then(Choice::known).unwrap_or(AttributeAction::Put);
     let Some(value) = &update.value else {
         return match action {
             AttributeAction::Delete => Ok(Action::Remove(path)),

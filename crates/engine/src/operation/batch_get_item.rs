@@ -8,7 +8,7 @@ use dynamo::{ApiError, Item, StoredItem};
 use expression::Projection;
 
 use crate::capacity::{Detail, ReadKind, Units, consumed, read_units};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, find_table};
 use crate::commit::View;
 use crate::engine::Engine;
 use crate::expressions::{Expressions, attributes_to_get};
@@ -106,7 +106,7 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
 }
 
 fn bind_table(checked: CheckedTable, catalog: &Catalog) -> Result<BoundTable, ApiError> {
-    let table = catalog.find(Some(&checked.name))?.clone();
+    let table = find_table(catalog, Some(&checked.name))?;
     let asked_keys = checked.asked.keys.as_deref().unwrap_or_default();
     let keys = asked_keys.iter().map(|key| check_key(&table, key)).collect::<Result<Vec<_>, _>>()?;
     if keys.iter().collect::<BTreeSet<_>>().len() < keys.len() {

@@ -11,7 +11,7 @@ use dynamo::{ApiError, Choice, Item, StoredItem};
 
 use super::Decide;
 use crate::capacity::{Detail, Units, consumed, is_asked};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, find_table};
 use crate::collection::item_collection_metrics;
 use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
@@ -109,7 +109,7 @@ fn check_request(request: WriteRequest) -> Result<ItemRequest, ApiError> {
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
     let mut tables = Vec::with_capacity(checked.tables.len());
     for (name, requests) in checked.tables {
-        let table = catalog.find(Some(&name))?.clone();
+        let table = find_table(catalog, Some(&name))?;
         let writes =
             requests.into_iter().map(|request| bind_write(&table, request)).collect::<Result<Vec<_>, _>>()?;
         if writes.iter().map(|write| &write.key).collect::<BTreeSet<_>>().len() < writes.len() {

@@ -5,7 +5,7 @@ use dynamo::{ApiError, Item};
 use expression::Condition;
 
 use super::Decide;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, find_table};
 use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::expressions::ConditionParameters;
@@ -65,7 +65,7 @@ fn check(mut request: DeleteItem) -> Result<Checked, ApiError> {
 }
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<SingleWrite, ApiError> {
-    let table = catalog.find(checked.table_name.as_deref())?.clone();
+    let table = find_table(catalog, checked.table_name.as_deref())?;
     let key = check_key(&table, &checked.key)?;
     let write = ItemWrite { table, key, action: Action::Delete, condition: checked.condition };
     Ok(SingleWrite { write, asked: checked.asked })

@@ -7,7 +7,7 @@ use dynamo::{ApiError, Item, StoredItem};
 use expression::Projection;
 
 use crate::capacity::{Detail, ReadKind, Units, consumed, read_units};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, find_table};
 use crate::commit::View;
 use crate::engine::Engine;
 use crate::expressions::{Expressions, attributes_to_get};
@@ -65,7 +65,7 @@ fn check(mut request: GetItem) -> Result<Checked, ApiError> {
 }
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
-    let table = catalog.find(checked.request.table_name.as_deref())?.clone();
+    let table = find_table(catalog, checked.request.table_name.as_deref())?;
     let key = check_key(&table, &checked.key)?;
     Ok(Bound { request: checked.request, table, key, projection: checked.projection })
 }

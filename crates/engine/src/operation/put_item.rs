@@ -5,7 +5,7 @@ use dynamo::{ApiError, Item, StoredItem};
 use expression::Condition;
 
 use super::Decide;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, find_table};
 use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::expressions::ConditionParameters;
@@ -69,7 +69,7 @@ fn check(mut request: PutItem) -> Result<Checked, ApiError> {
 }
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<SingleWrite, ApiError> {
-    let table = catalog.find(checked.table_name.as_deref())?.clone();
+    let table = find_table(catalog, checked.table_name.as_deref())?;
     let key = check_item_key(&table, &checked.item)?;
     let item = StoredItem::encode(&checked.item);
     check_index_keys(&table, |name| item.get(name))?;

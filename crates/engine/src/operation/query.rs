@@ -107,10 +107,11 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
 }
 
 fn expression_schema(schema: &KeySchema) -> expression::KeySchema<'_> {
-    let pairs = |attributes: &'_ [KeyAttribute]| -> Vec<(&'_ str, dynamo::KeyType)> {
-        attributes.iter().map(|attribute| (attribute.name.as_str(), attribute.key_type)).collect()
-    };
-    expression::KeySchema { partition: pairs(&schema.partition), sort: pairs(&schema.sort) }
+    expression::KeySchema { partition: names_and_types(&schema.partition), sort: names_and_types(&schema.sort) }
+}
+
+fn names_and_types(attributes: &[KeyAttribute]) -> Vec<(&str, dynamo::KeyType)> {
+    attributes.iter().map(|attribute| (attribute.name.as_str(), attribute.key_type)).collect()
 }
 
 /// Over-long key values are refused on reads too.

@@ -8,7 +8,7 @@ use dynamo::{ApiError, Item, StoredItem};
 use expression::Projection;
 
 use crate::capacity::{Detail, ReadKind, Units, consumed, is_asked, read_units};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, find_table};
 use crate::commit::View;
 use crate::engine::Engine;
 use crate::expressions::Expressions;
@@ -78,7 +78,7 @@ fn check_get(get: Get) -> Result<CheckedGet, ApiError> {
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
     let mut gets = Vec::with_capacity(checked.gets.len());
     for get in checked.gets {
-        let table = catalog.find(get.table_name.as_deref())?.clone();
+        let table = find_table(catalog, get.table_name.as_deref())?;
         let key = check_key(&table, &get.key)?;
         gets.push(BoundGet { table, key, projection: get.projection });
     }

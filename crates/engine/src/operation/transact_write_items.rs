@@ -13,7 +13,7 @@ use expression::{Condition, Update};
 use super::Decide;
 use super::update_item::check_update;
 use crate::capacity::{Detail, ReadKind, Units, consumed, is_asked, read_units};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, find_table};
 use crate::collection::item_collection_metrics;
 use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
@@ -216,7 +216,7 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
 }
 
 fn bind_action(checked: CheckedAction, catalog: &Catalog) -> Result<BoundWrite, ApiError> {
-    let table = catalog.find(checked.table_name.as_deref())?.clone();
+    let table = find_table(catalog, checked.table_name.as_deref())?;
     let (key, action) = match checked.target {
         Target::Put(item) => {
             let key = check_item_key(&table, &item)?;

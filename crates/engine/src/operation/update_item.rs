@@ -5,7 +5,7 @@ use dynamo::{ApiError, Choice, Item};
 use expression::{Condition, Update};
 
 use super::Decide;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, find_table};
 use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::expressions::UpdateParameters;
@@ -70,7 +70,7 @@ fn check(mut request: UpdateItem) -> Result<Checked, ApiError> {
 }
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<SingleWrite, ApiError> {
-    let table = catalog.find(checked.table_name.as_deref())?.clone();
+    let table = find_table(catalog, checked.table_name.as_deref())?;
     let key = check_key(&table, &checked.key)?;
     check_update(&table, &checked.update)?;
     let action = Action::Update(Box::new(checked.update), checked.key);
