@@ -7,7 +7,7 @@ use crate::testing::{b, bs, l, m, map, n, ns, s, ss, words};
 fn conditions(entries: &[(&str, ComparisonOperator, &[Value])]) -> BTreeMap<String, LegacyCondition> {
     let entry = |(name, operator, values): &(&str, ComparisonOperator, &[Value])| {
         let attribute_value_list = (!values.is_empty()).then(|| values.to_vec());
-        ((*name).to_owned(), LegacyCondition { comparison_operator: *operator, attribute_value_list })
+        ((*name).to_owned(), LegacyCondition { comparison_operator: Some((*operator).into()), attribute_value_list })
     };
     entries.iter().map(entry).collect()
 }
@@ -118,6 +118,7 @@ fn arguments_of_operators_are_checked() {
 fn expected_values_are_conditions() {
     let entry =
         |value: Option<Value>, exists, comparison_operator, attribute_value_list: Option<Vec<Value>>| {
+            let comparison_operator = comparison_operator.map(Choice::from);
             let entry = ExpectedAttributeValue { value, exists, comparison_operator, attribute_value_list };
             BTreeMap::from([("txt".to_owned(), entry)])
         };
@@ -178,7 +179,7 @@ fn expected_values_are_conditions() {
 
 fn updates(entries: &[(&str, Option<AttributeAction>, Option<Value>)]) -> Result<Update, LegacyError> {
     let entries = entries.iter().map(|(name, action, value)| {
-        ((*name).to_owned(), AttributeValueUpdate { value: value.clone(), action: *action })
+        ((*name).to_owned(), AttributeValueUpdate { value: value.clone(), action: action.map(Choice::from) })
     });
     attribute_updates(&entries.collect())
 }
