@@ -41,7 +41,7 @@ fn load(path: &Path, count: usize) {
     engine.run(Operation::parse("CreateTable", TABLE.as_bytes()).expect("JSON")).expect("a table");
     let load = rate(count, |n| {
         let n = n * 7919 % count;
-        engine.put_item(PutItem::new("T", item(n))).expect("a put");
+        engine.put_item(PutItem::new("Items", item(n))).expect("a put");
     });
     println!("loading, not synced: {load:.0}/s");
     engine.sync().expect("a sync");
@@ -69,7 +69,7 @@ fn reads(engine: &Engine, path: &Path, count: usize) {
     for round in 1..=3 {
         let mut keys: Vec<_> = shuffled(count).take(sample).map(key).collect();
         let ours = rate(sample, |_| {
-            let request = GetItem::new("T", keys.pop().expect("one for each"));
+            let request = GetItem::new("Items", keys.pop().expect("one for each"));
             assert!(engine.get_item(request).expect("a get").item.is_some());
         });
         let mut keys: Vec<_> = shuffled(count).take(sample).map(raw_key).collect();
@@ -114,7 +114,7 @@ fn waiting_writers(engine: &Engine, writers: usize, round: usize) -> f64 {
             scope.spawn(|| {
                 while started.elapsed() < RUN {
                     let n = next.fetch_add(1, Ordering::Relaxed);
-                    engine.put_item(PutItem::new("T", item(n))).expect("a put");
+                    engine.put_item(PutItem::new("Items", item(n))).expect("a put");
                 }
             });
         }

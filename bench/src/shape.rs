@@ -33,7 +33,7 @@ fn transactions() {
         let mut three: Vec<_> = (0..count).map(|_| [put(), put(), put()]).collect();
         let transaction = rate(count, |_| {
             let actions = three.pop().expect("one for each").map(|item| TransactWriteItem {
-                put: Some(Put { item: Some(item), table_name: Some("T".to_owned()), ..Put::default() }),
+                put: Some(Put { item: Some(item), table_name: Some("Items".to_owned()), ..Put::default() }),
                 ..TransactWriteItem::default()
             });
             let request =
@@ -43,7 +43,7 @@ fn transactions() {
         let mut three: Vec<_> = (0..count).map(|_| [put(), put(), put()]).collect();
         let puts = rate(count, |_| {
             for item in three.pop().expect("one for each") {
-                engine.put_item(PutItem::new("T", item)).expect("a put");
+                engine.put_item(PutItem::new("Items", item)).expect("a put");
             }
         });
         row(what, transaction, puts);
@@ -58,12 +58,12 @@ fn indexes() {
     let indexes: Vec<_> = (0..20)
         .map(|n| {
             format!(
-                r#"{{"IndexName":"G{n}","KeySchema":[{{"AttributeName":"g{n}","KeyType":"HASH"}}],"Projection":{{"ProjectionType":"KEYS_ONLY"}}}}"#
+                r#"{{"IndexName":"Index{n}","KeySchema":[{{"AttributeName":"g{n}","KeyType":"HASH"}}],"Projection":{{"ProjectionType":"KEYS_ONLY"}}}}"#
             )
         })
         .collect();
     let table = format!(
-        r#"{{"TableName":"T","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{{"AttributeName":"pk","AttributeType":"S"}},{}],
+        r#"{{"TableName":"Items","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{{"AttributeName":"pk","AttributeType":"S"}},{}],
         "KeySchema":[{{"AttributeName":"pk","KeyType":"HASH"}}],"GlobalSecondaryIndexes":[{}]}}"#,
         definitions.join(","),
         indexes.join(",")
@@ -80,7 +80,7 @@ fn indexes() {
         };
         let mut items: Vec<_> = (0..count).map(make).collect();
         let puts = rate(count, |_| {
-            engine.put_item(PutItem::new("T", items.pop().expect("one for each"))).expect("a put");
+            engine.put_item(PutItem::new("Items", items.pop().expect("one for each"))).expect("a put");
         });
         println!("{entries:>4} entries {:>10.2} µs", 1e6 / puts);
     }

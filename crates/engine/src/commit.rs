@@ -220,6 +220,11 @@ impl Committer {
         }
     }
 
+    /// The tables that readers see now.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.shared.published.load().catalog.clone()
+    }
+
     /// Items and bytes of a collection now.
     pub(crate) fn totals_of(&self, id: CollectionId) -> TotalsChange {
         self.shared.totals.lock().of(id)

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dynamo::ApiError;
 use dynamo::operation::{Operation, Reply};
 
+use crate::catalog::Catalog;
 use crate::commit::{Committer, View};
 use crate::fault::Fault;
 use crate::housekeeping::Housekeeper;
@@ -130,6 +131,11 @@ impl Engine {
         if let Some(housekeeper) = &self.housekeeper {
             housekeeper.wake();
         }
+    }
+
+    /// The tables now. A writer asks for no more: a snapshot that is alive while the store in memory is written to makes it copy.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.inner.committer.catalog()
     }
 
     pub(crate) fn view(&self) -> View {

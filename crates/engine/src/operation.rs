@@ -79,7 +79,7 @@ pub(crate) fn submit(
 ) {
     macro_rules! write {
         ($module:ident, $request:expr) => {
-            match $module::decide($request, &engine.view().catalog) {
+            match $module::decide($request, &engine.catalog()) {
                 Ok(decide) => engine.inner.committer.submit(decide, |outcome| {
                     answer(outcome.map(Reply::from).map_err(ApiError::from));
                 }),

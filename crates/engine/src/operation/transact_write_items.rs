@@ -37,7 +37,7 @@ impl Engine {
         &self,
         request: TransactWriteItems,
     ) -> Result<TransactWriteItemsReply, ApiError> {
-        self.commit(decide(request, &self.view().catalog)?)
+        self.commit(decide(request, &self.catalog())?)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::write::{Action, ItemWrite};
 impl Engine {
     /// Changes the item with a key, or makes it.
     pub fn update_item(&self, request: UpdateItem) -> Result<UpdateItemReply, ApiError> {
-        self.commit(decide(request, &self.view().catalog)?)
+        self.commit(decide(request, &self.catalog())?)
     }
 }
 
