@@ -16,7 +16,10 @@ mod testing;
 mod value;
 
 pub use error::{ApiError, CancellationReason, ErrorKind};
-pub use json::{Fault, Faults, ValueFault};
+pub use json::{
+    Fault, Faults, ValueFault, read_item, write_item, write_stored_item, write_stored_value, write_text,
+    write_value,
+};
 pub use key::{KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, take_key_value};
 pub use number::{DIGITS_MAX, ENCODED_BYTES_MAX, Number, NumberError, NumberRef};
 pub use operation::{Choice, Operation, Reply};

@@ -31,6 +31,7 @@ mod list_tags_of_resource;
 mod opaque;
 mod put_item;
 mod query;
+mod reach;
 mod restore;
 mod scan;
 mod table;
@@ -39,6 +40,7 @@ mod throughput;
 mod timestamp;
 mod transact_get_items;
 mod transact_write_items;
+mod unsupported;
 mod untag_resource;
 mod update_item;
 mod update_table;
@@ -124,6 +126,9 @@ pub use update_table::{
 };
 pub use update_time_to_live::{TimeToLiveSpecification, UpdateTimeToLive, UpdateTimeToLiveReply};
 
+use crate::json::{Reader, Wire};
+use crate::{ApiError, ErrorKind, rules};
+
 /// Lists the operations once: their requests and replies.
 macro_rules! operations {
     ($($name:ident $reply:ident,)*) => {
@@ -145,6 +150,35 @@ macro_rules! operations {
         }
 
         impl Operation {
+            /// Reads the request of the operation with this name from its JSON text. An operation that neither service
+            /// has is an UnknownOperationException; text that is not such a request, a SerializationException.
+            pub fn parse(name: &str, body: &[u8]) -> Result<Operation, ApiError> {
+                match name {
+                    $(stringify!($name) => Reader::document(body).map(Operation::$name),)*
+                    _ => match unsupported::find(name) {
+                        Some(name) => Ok(Operation::Unsupported { name }),
+                        None => Err(ApiError::new(ErrorKind::UnknownOperation, "")),
+                    },
+                }
+            }
+
+            /// Appends the request as JSON.
+            pub fn write_json(&self, out: &mut Vec<u8>) {
+                match self {
+                    $(Operation::$name(request) => request.write(out),)*
+                    Operation::Unsupported { .. } => out.extend_from_slice(b"{}"),
+                }
+            }
+
+            /// Checks the rules of all members: what is required, lengths, ranges, patterns and enumerations. Reports
+            /// every violation at once, in DynamoDB's words. Faults of attribute values come later, see [`crate::Faults`].
+            pub fn check_fields(&self) -> Result<(), ApiError> {
+                match self {
+                    $(Operation::$name(request) => request.check_fields(),)*
+                    Operation::Unsupported { .. } => Ok(()),
+                }
+            }
+
             /// The operation's name in the API.
             pub fn name(&self) -> &'static str {
                 match self {
@@ -154,7 +188,31 @@ macro_rules! operations {
             }
         }
 
+        impl Reply {
+            /// Appends the reply as JSON; stored items are written from their bytes.
+            pub fn write_json(&self, out: &mut Vec<u8>) {
+                match self {
+                    $(Reply::$name(reply) => reply.write(out),)*
+                }
+            }
+
+            /// Reads the reply of the operation with this name, as DynamoDB or another server gave it.
+            pub fn parse(name: &str, body: &[u8]) -> Result<Reply, ApiError> {
+                match name {
+                    $(stringify!($name) => Reader::document(body).map(Reply::$name),)*
+                    _ => Err(ApiError::new(ErrorKind::UnknownOperation, "")),
+                }
+            }
+        }
+
         $(
+            impl $name {
+                /// Checks the rules of all members, see [`Operation::check_fields`].
+                pub fn check_fields(&self) -> Result<(), ApiError> {
+                    rules::check(self)
+                }
+            }
+
             impl From<$name> for Operation {
                 fn from(request: $name) -> Operation {
                     Operation::$name(request)

@@ -69,6 +69,23 @@ impl Faults {
         }
     }
 
+    /// The same for `ExpressionAttributeValues`, whose message names the placeholder.
+    pub fn check_expression_attribute_values(&self) -> Result<(), ApiError> {
+        let Some(fault) = self.of("ExpressionAttributeValues") else { return Ok(()) };
+        let mut error = ApiError::from(fault.kind.clone());
+        // Nesting is checked before the expression's values are looked at one by one.
+        if fault.kind != ValueFault::TooDeep {
+            let key = fault.key.as_deref().unwrap_or_default();
+            error.message =
+                format!("ExpressionAttributeValues contains invalid value: {} for key {key}", error.message);
+        }
+        Err(error)
+    }
+
+    pub(crate) fn push(&mut self, fault: Fault) {
+        self.list.push(fault);
+    }
+
     /// True when nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -101,7 +118,7 @@ impl From<ValueFault> for ApiError {
             ValueFault::DuplicateBinaries(elements) => {
                 format!("{INVALID}Input collection {elements}of type BS contains duplicates.")
             }
-            ValueFault::TooDeep => "Nesting Levels have exceeded supported limits".to_owned(),
+            ValueFault::TooDeep => "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit".to_owned(),
         })
     }
 }

@@ -13,3 +13,12 @@ impl Timestamp {
         Timestamp { milliseconds }
     }
 }
+
+impl std::fmt::Display for Timestamp {
+    /// Seconds with three decimals.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sign = if self.milliseconds < 0 { "-" } else { "" };
+        let milliseconds = self.milliseconds.unsigned_abs();
+        write!(formatter, "{sign}{}.{:03}", milliseconds / 1000, milliseconds % 1000)
+    }
+}
