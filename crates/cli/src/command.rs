@@ -1,0 +1,5 @@
+//! The commands: one file each.
+
+mod serve;
+
+pub(crate) use serve::Serve;
