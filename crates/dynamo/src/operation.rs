@@ -211,6 +211,11 @@ macro_rules! operations {
                 pub fn check_fields(&self) -> Result<(), ApiError> {
                     rules::check(self)
                 }
+
+                /// Appends the request as JSON.
+                pub fn write_json(&self, out: &mut Vec<u8>) {
+                    self.write(out);
+                }
             }
 
             impl From<$name> for Operation {
@@ -267,3 +272,6 @@ operations! {
     RestoreTableFromBackup RestoreTableFromBackupReply,
     RestoreTableToPointInTime RestoreTableToPointInTimeReply,
 }
+
+#[cfg(test)]
+mod tests;

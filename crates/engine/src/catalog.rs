@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use dynamo::{ApiError, ErrorKind};
 use serde::{Deserialize, Serialize};
 
+use crate::arn;
 use crate::layout::CollectionId;
 use crate::meta::{self, MetaKey};
 use crate::store::{Batch, Snapshot, Space, StoreError};
@@ -133,6 +135,7 @@ impl Catalog {
             CatalogChange::Emptied(id) => {
                 batch.remove(Space::Meta, meta::collection_key(MetaKey::GARBAGE, id));
                 batch.remove(Space::Meta, meta::collection_key(MetaKey::TOTALS, id));
+                batch.remove(Space::Meta, meta::collection_key(MetaKey::TRIMMED, id));
                 self.garbage.retain(|garbage| *garbage != id);
             }
             CatalogChange::TakeIds(last) => {
@@ -146,6 +149,26 @@ impl Catalog {
         batch.put(Space::Meta, meta::collection_key(MetaKey::GARBAGE, id), Bytes::new());
         self.garbage.push(id);
     }
+}
+
+/// The table that an operation on items names, by name or ARN.
+pub(crate) fn find_table(catalog: &Catalog, name: Option<&str>) -> Result<Arc<Table>, ApiError> {
+    catalog
+        .table(arn::table_name(name.unwrap_or_default()))
+        .cloned()
+        .ok_or_else(|| ApiError::new(ErrorKind::ResourceNotFound, "Requested resource not found"))
+}
+
+/// The table that an operation on tables names, by name or ARN; DynamoDB says more about a missing one here.
+pub(crate) fn find_named_table(catalog: &Catalog, name: Option<&str>) -> Result<Arc<Table>, ApiError> {
+    let name = arn::table_name(name.unwrap_or_default());
+    catalog.table(name).cloned().ok_or_else(|| table_not_found(name))
+}
+
+/// Says that there is no such table.
+pub(crate) fn table_not_found(name: &str) -> ApiError {
+    let message = format!("Requested resource not found: Table: {name} not found");
+    ApiError::new(ErrorKind::ResourceNotFound, message)
 }
 
 fn put(batch: &mut Batch, kind: MetaKey, id: CollectionId, record: &impl Serialize) {

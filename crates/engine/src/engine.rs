@@ -10,6 +10,7 @@ use crate::commit::{Committer, View};
 use crate::fault::Fault;
 use crate::housekeeping::Housekeeper;
 use crate::metrics::{Metrics, MetricsSnapshot};
+use crate::operation::Decide;
 use crate::options::{Durability, Options};
 use crate::store::{FjallStore, MemoryStore, Store, StoreOptions};
 
@@ -89,6 +90,17 @@ impl Engine {
         crate::operation::run(self, operation)
     }
 
+    /// Starts an operation and calls `answer` when it is done: on this thread for what only reads, and for writes that wait for a
+    /// disk later, on the thread that commits. Nothing waits in between.
+    pub fn submit(&self, operation: Operation, answer: impl FnOnce(Result<Reply, ApiError>) + Send + 'static) {
+        crate::operation::submit(self, operation, answer);
+    }
+
+    /// Commits a write and waits until it is as durable as promised.
+    pub(crate) fn commit<T: Send + 'static>(&self, decide: impl Decide<T>) -> Result<T, ApiError> {
+        self.inner.committer.run(decide).map_err(ApiError::from)
+    }
+
     /// Counts of what the engine did so far.
     pub fn metrics(&self) -> MetricsSnapshot {
         self.inner.metrics.read()
@@ -117,5 +129,14 @@ impl Engine {
 
     pub(crate) fn view(&self) -> View {
         self.inner.committer.view()
+    }
+}
+
+impl Inner {
+    /// Has the housekeeper look for work now, if there is one.
+    pub(crate) fn wake_housekeeper(&self) {
+        if let Some(housekeeper) = &*self.housekeeper.lock() {
+            housekeeper.wake();
+        }
     }
 }

@@ -1,13 +1,98 @@
 //! The operations. Each has four steps, with these names, in this order, because DynamoDB answers in this order: `check` (needs
 //! only the request), `bind` (needs the table), `read` or `write` (needs the items), `reply`.
+//!
+//! A write is decided against the latest state by the owner of the commit; everything before that happens on the caller's thread.
 
-use dynamo::operation::{Operation, Reply};
-use dynamo::{ApiError, ErrorKind};
+mod account;
+mod batch_get_item;
+mod batch_write_item;
+mod create_table;
+mod delete_item;
+mod delete_table;
+mod describe_stream;
+mod describe_table;
+mod get_item;
+mod get_records;
+mod get_shard_iterator;
+mod list_streams;
+mod list_tables;
+mod put_item;
+mod query;
+mod scan;
+mod tags;
+mod time_to_live;
+mod transact_get_items;
+mod transact_write_items;
+mod update_item;
+mod update_table;
 
+use dynamo::{ApiError, ErrorKind, Operation, Reply};
+
+use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
+use crate::fault::Fault;
+
+/// The last step of a write: what it answers and changes, given the latest state.
+pub(crate) trait Decide<T>: FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static {}
+
+impl<T, F: FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static> Decide<T> for F {}
 
 /// Runs an operation.
 pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiError> {
-    let _ = engine;
-    Err(ApiError::new(ErrorKind::UnknownOperation, operation.name()))
+    match operation {
+        Operation::PutItem(request) => engine.put_item(request).map(Reply::from),
+        Operation::GetItem(request) => engine.get_item(request).map(Reply::from),
+        Operation::UpdateItem(request) => engine.update_item(request).map(Reply::from),
+        Operation::DeleteItem(request) => engine.delete_item(request).map(Reply::from),
+        Operation::Query(request) => engine.query(request).map(Reply::from),
+        Operation::Scan(request) => engine.scan(request).map(Reply::from),
+        Operation::BatchGetItem(request) => engine.batch_get_item(request).map(Reply::from),
+        Operation::BatchWriteItem(request) => engine.batch_write_item(request).map(Reply::from),
+        Operation::TransactGetItems(request) => engine.transact_get_items(request).map(Reply::from),
+        Operation::TransactWriteItems(request) => engine.transact_write_items(request).map(Reply::from),
+        Operation::CreateTable(request) => engine.create_table(request).map(Reply::from),
+        Operation::DescribeTable(request) => engine.describe_table(request).map(Reply::from),
+        Operation::UpdateTable(request) => engine.update_table(request).map(Reply::from),
+        Operation::DeleteTable(request) => engine.delete_table(request).map(Reply::from),
+        Operation::ListTables(request) => engine.list_tables(request).map(Reply::from),
+        Operation::TagResource(request) => engine.tag_resource(request).map(Reply::from),
+        Operation::UntagResource(request) => engine.untag_resource(request).map(Reply::from),
+        Operation::ListTagsOfResource(request) => engine.list_tags_of_resource(request).map(Reply::from),
+        Operation::UpdateTimeToLive(request) => engine.update_time_to_live(request).map(Reply::from),
+        Operation::DescribeTimeToLive(request) => engine.describe_time_to_live(request).map(Reply::from),
+        Operation::ListStreams(request) => engine.list_streams(request).map(Reply::from),
+        Operation::DescribeStream(request) => engine.describe_stream(request).map(Reply::from),
+        Operation::GetShardIterator(request) => engine.get_shard_iterator(request).map(Reply::from),
+        Operation::GetRecords(request) => engine.get_records(request).map(Reply::from),
+        Operation::DescribeLimits(request) => engine.describe_limits(request).map(Reply::from),
+        Operation::DescribeEndpoints(request) => engine.describe_endpoints(request).map(Reply::from),
+        other => Err(ApiError::new(ErrorKind::UnknownOperation, other.name())),
+    }
+}
+
+/// Starts an operation and calls `answer` when it is done: at once for what only reads, and for item writes once they are as durable as
+/// promised, without a thread that waits.
+pub(crate) fn submit(
+    engine: &Engine,
+    operation: Operation,
+    answer: impl FnOnce(Result<Reply, ApiError>) + Send + 'static,
+) {
+    macro_rules! write {
+        ($module:ident, $request:expr) => {
+            match $module::decide($request, &engine.view().catalog) {
+                Ok(decide) => engine.inner.committer.submit(decide, |outcome| {
+                    answer(outcome.map(Reply::from).map_err(ApiError::from));
+                }),
+                Err(error) => answer(Err(error)),
+            }
+        };
+    }
+    match operation {
+        Operation::PutItem(request) => write!(put_item, request),
+        Operation::UpdateItem(request) => write!(update_item, request),
+        Operation::DeleteItem(request) => write!(delete_item, request),
+        Operation::BatchWriteItem(request) => write!(batch_write_item, request),
+        Operation::TransactWriteItems(request) => write!(transact_write_items, request),
+        other => answer(run(engine, other)),
+    }
 }

@@ -1,6 +1,6 @@
 //! Reading a page of items: in key order, until the limit, 1 MB or the end.
 
-use dynamo::{ApiError, Item, StoredItem};
+use dynamo::{Item, StoredItem};
 
 use crate::fault::Fault;
 use crate::layout::KeyRange;
@@ -31,7 +31,7 @@ pub(crate) struct Page {
 pub(crate) fn read_page(
     snapshot: &Snapshot,
     request: &PageRequest,
-    mut take: impl FnMut(StoredItem) -> Result<(), ApiError>,
+    mut take: impl FnMut(StoredItem) -> Result<(), Fault>,
 ) -> Result<Page, Fault> {
     let mut page = Page::default();
     let (lower, upper) = (request.range.lower.as_ref(), request.range.upper.as_ref());

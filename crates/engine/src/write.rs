@@ -68,7 +68,7 @@ impl ItemWrite {
         let stored = latest.get(Space::Data, &self.key.in_collection(table.id))?;
         let old = stored.map(StoredItem::from_bytes);
         if let Some(condition) = &self.condition
-            && !condition.matches(old.as_ref())?
+            && !condition.matches(old.as_ref())
         {
             return Err(Refusal::Condition(old));
         }
@@ -83,11 +83,11 @@ impl ItemWrite {
                 if !Arc::ptr_eq(table, &self.table) {
                     check_index_keys(table, |name| item.get(name))?;
                 }
-                check_local_size(table, item, "Item size has exceeded the maximum allowed size")?;
+                check_local_size(table, item, ITEM_TOO_LARGE)?;
                 Ok(Some(item.clone()))
             }
             Action::Update(update, key) => {
-                let new = update.apply(old, key)?;
+                let Some(new) = update.apply(old, key)? else { return Ok(None) };
                 if new.size_bytes() > ITEM_BYTES_MAX {
                     return Err(ApiError::validation(UPDATE_TOO_LARGE));
                 }
@@ -101,6 +101,8 @@ impl ItemWrite {
     }
 }
 
+/// Said of an item that is larger than 400 KB.
+pub(crate) const ITEM_TOO_LARGE: &str = "Item size has exceeded the maximum allowed size";
 const UPDATE_TOO_LARGE: &str = "Item size to update has exceeded the maximum allowed size";
 
 /// An item with its entries in local indexes is at most 400 KB.

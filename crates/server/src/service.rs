@@ -36,19 +36,11 @@ impl Service {
         }
         let (give, take) = oneshot::channel();
         sheltered(target, || {
-            submit(&self.engine, operation, move |outcome| drop(give.send(outcome)));
+            self.engine.submit(operation, move |outcome| drop(give.send(outcome)));
             Ok(())
         })?;
         take.await.unwrap_or_else(|_| Err(ApiError::internal()))
     }
-}
-
-fn submit(
-    engine: &Engine,
-    operation: Operation,
-    answer: impl FnOnce(Result<Reply, ApiError>) + Send + 'static,
-) {
-    answer(engine.run(operation));
 }
 
 /// Turns a panic into an InternalServerError: one request fails, its connection and the others go on.

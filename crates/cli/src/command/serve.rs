@@ -125,6 +125,7 @@ impl Serve {
             cache_bytes: self.cache,
             region: self.region.clone(),
             account: self.account.clone(),
+            endpoint: (self.port != 0).then(|| format!("{}:{}", self.host, self.port)),
             ..Options::default()
         };
         match &self.data {

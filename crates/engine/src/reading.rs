@@ -1,0 +1,286 @@
+//! What Query and Scan have in common: the table or index they read, what of each item they answer, the page and its cost.
+
+use std::sync::Arc;
+
+use dynamo::operation::{ConsumedCapacity, ReturnConsumedCapacity, Select};
+use dynamo::{ApiError, Choice, Item, KeyValue, StoredItem};
+use expression::{Condition, Projection};
+
+use crate::capacity::{Detail, ReadKind, Units, consumed, read_units};
+use crate::catalog::{Catalog, find_table};
+use crate::commit::View;
+use crate::fault::Fault;
+use crate::keys::{INVALID, check_key_size};
+use crate::layout::{CollectionId, ItemKey, KeySchema, index_entry_key};
+use crate::page::{PageRequest, key_attributes, read_page};
+use crate::store::Space;
+use crate::table::{self, Index, IndexState, KEY_MISMATCH, Table};
+
+/// A table, or an index of it.
+#[derive(Clone)]
+pub(crate) struct Source {
+    pub(crate) table: Arc<Table>,
+    /// The place of the index among the table's.
+    index: Option<usize>,
+}
+
+impl Source {
+    /// The table or index that a request names; it can be read, and read so.
+    pub(crate) fn find(
+        catalog: &Catalog,
+        table_name: Option<&str>,
+        index_name: Option<&str>,
+        consistent_read: Option<bool>,
+    ) -> Result<Source, ApiError> {
+        let table = find_table(catalog, table_name)?;
+        let Some(name) = index_name else { return Ok(Source { table, index: None }) };
+        let place = table.indexes.iter().position(|index| index.name == name);
+        let source = Source { table, index: place };
+        let index = source.index().ok_or_else(|| {
+            ApiError::validation(format!("The table does not have the specified index: {name}"))
+        })?;
+        if !index.local && consistent_read == Some(true) {
+            return Err(ApiError::validation("Consistent reads are not supported on global secondary indexes"));
+        }
+        if index.state == IndexState::Creating {
+            return Err(ApiError::validation(format!(
+                "Cannot read from backfilling global secondary index: {name}"
+            )));
+        }
+        Ok(source)
+    }
+
+    /// The index, if it is one.
+    pub(crate) fn index(&self) -> Option<&Index> {
+        self.table.indexes.get(self.index?)
+    }
+
+    /// Where its items or entries are.
+    pub(crate) fn collection(&self) -> CollectionId {
+        self.index().map_or(self.table.id, |index| index.id)
+    }
+
+    /// The key by which it is ordered.
+    pub(crate) fn schema(&self) -> &KeySchema {
+        self.index().map_or(&self.table.schema, |index| &index.schema)
+    }
+
+    /// The attributes that a start key has: the keys of the table and the index, each once.
+    fn start_key_names(&self) -> impl Iterator<Item = &str> {
+        let of_index = self.index().into_iter().flat_map(|index| index.schema.attributes());
+        let beyond = of_index.filter(|attribute| !self.table.schema.contains(&attribute.name));
+        self.table.schema.attributes().chain(beyond).map(|attribute| attribute.name.as_str())
+    }
+
+    /// The place in the store after which a page starts.
+    pub(crate) fn start_position(&self, start_key: &Item) -> Result<bytes::Bytes, ApiError> {
+        let invalid = "The provided starting key is invalid";
+        if start_key.len() != self.start_key_names().count() {
+            let mismatch = || format!("{invalid}: {KEY_MISMATCH}");
+            return Err(ApiError::validation(if self.index.is_some() { invalid.to_owned() } else { mismatch() }));
+        }
+        if let Some(index) = self.index() {
+            check_start_key(&index.schema, start_key, invalid)?;
+        }
+        check_start_key(&self.table.schema, start_key, invalid)?;
+        let item_key = ItemKey::new(&self.table.schema, start_key)
+            .ok_or_else(|| ApiError::validation(format!("{invalid}: {KEY_MISMATCH}")))?;
+        match self.index() {
+            Some(index) => index_entry_key(index.id, &index.schema, start_key, &item_key)
+                .ok_or_else(|| ApiError::validation(invalid)),
+            None => Ok(item_key.in_collection(self.table.id)),
+        }
+    }
+
+    /// The start key of the next page.
+    fn start_key(&self, last: &StoredItem) -> Item {
+        key_attributes(last, self.start_key_names())
+    }
+
+    /// True if an entry holds this attribute.
+    fn projects(&self, name: &str) -> bool {
+        let Some(index) = self.index() else { return true };
+        match &index.projection {
+            table::Projection::All => true,
+            _ if self.table.schema.contains(name) || index.schema.contains(name) => true,
+            table::Projection::KeysOnly => false,
+            table::Projection::Include(names) => names.iter().any(|included| included == name),
+        }
+    }
+
+    fn projects_all(&self) -> bool {
+        self.index().is_none_or(|index| index.projection == table::Projection::All)
+    }
+}
+
+fn check_start_key(schema: &KeySchema, start_key: &Item, invalid: &str) -> Result<(), ApiError> {
+    for attribute in schema.attributes() {
+        let Some(value) = start_key.get(&attribute.name) else { return Err(ApiError::validation(invalid)) };
+        match KeyValue::from_value(value).filter(|value| value.key_type() == attribute.key_type) {
+            Some(value) => check_key_size(schema, attribute, value)?,
+            None => return Err(ApiError::validation(format!("{invalid}: {KEY_MISMATCH}"))),
+        }
+    }
+    Ok(())
+}
+
+/// What of each item is answered.
+pub(crate) enum Output {
+    /// Only how many there are.
+    Count,
+    /// The whole item, or what an index entry holds.
+    Items,
+    /// These attributes.
+    Attributes(Projection),
+}
+
+/// Checks Select against the other parameters; needs only the request.
+pub(crate) fn check_select(
+    select: Option<&Choice<Select>>,
+    has_projection: bool,
+    has_attributes_to_get: bool,
+    has_index: bool,
+) -> Result<(), ApiError> {
+    let select = select.and_then(Choice::known);
+    if select == Some(Select::AllProjectedAttributes) && !has_index {
+        return Err(ApiError::validation(format!(
+            "{INVALID}ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
+        )));
+    }
+    let has_either = has_projection || has_attributes_to_get;
+    match select {
+        Some(Select::SpecificAttributes) if !has_either => Err(ApiError::validation(format!(
+            "{INVALID}Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
+        ))),
+        Some(other) if other != Select::SpecificAttributes && has_either => {
+            let parameter = if has_projection { "ProjectionExpression" } else { "AttributesToGet" };
+            let what = if other == Select::Count { "only the Count" } else { other.name() };
+            Err(ApiError::validation(format!("Cannot specify the {parameter} when choosing to get {what}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A page to read from a table or index.
+pub(crate) struct Reading {
+    pub(crate) source: Source,
+    pub(crate) page: PageRequest,
+    pub(crate) filter: Option<Condition>,
+    pub(crate) output: Output,
+    /// Entries of a local index are completed from the table.
+    completes: bool,
+    kind: ReadKind,
+    wanted_capacity: Option<Choice<ReturnConsumedCapacity>>,
+}
+
+/// A page as Query and Scan answer it.
+pub(crate) struct Answer {
+    pub(crate) items: Option<Vec<StoredItem>>,
+    pub(crate) count: i32,
+    pub(crate) scanned_count: i32,
+    pub(crate) last_evaluated_key: Option<Item>,
+    pub(crate) consumed_capacity: Option<ConsumedCapacity>,
+}
+
+impl Reading {
+    /// Checks what is answered against what the index holds.
+    pub(crate) fn new(
+        source: Source,
+        page: PageRequest,
+        filter: Option<Condition>,
+        projection: Option<Projection>,
+        select: Option<&Choice<Select>>,
+        consistent_read: Option<bool>,
+        wanted_capacity: Option<Choice<ReturnConsumedCapacity>>,
+    ) -> Result<Reading, ApiError> {
+        let select = select.and_then(Choice::known);
+        let wants_whole = select == Some(Select::AllAttributes) && !source.projects_all();
+        let missing: Vec<&str> =
+            projection.iter().flat_map(Projection::names).map(|(name, _)| name).filter(|name| !source.projects(name)).collect();
+        if let Some(index) = source.index().filter(|index| !index.local) {
+            check_global_projection(index, wants_whole, &missing)?;
+        }
+        let filters_missing = filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
+        let completes = wants_whole || !missing.is_empty() || filters_missing;
+        let is_local = source.index().is_some_and(|index| index.local);
+        Ok(Reading {
+            completes: completes && is_local,
+            output: match (select, projection) {
+                (Some(Select::Count), _) => Output::Count,
+                (_, Some(projection)) => Output::Attributes(projection),
+                _ => Output::Items,
+            },
+            source,
+            page,
+            filter,
+            kind: ReadKind::of(consistent_read),
+            wanted_capacity,
+        })
+    }
+
+    /// Reads the page.
+    pub(crate) fn read(&self, view: &View) -> Result<Answer, Fault> {
+        let mut items = Vec::new();
+        let mut count = 0_usize;
+        let mut completed_units = 0.0;
+        let page = read_page(&view.snapshot, &self.page, |item| {
+            let item = if self.completes { self.complete(view, item, &mut completed_units)? } else { item };
+            if let Some(filter) = &self.filter
+                && !filter.matches(Some(&item))
+            {
+                return Ok(());
+            }
+            count += 1;
+            match &self.output {
+                Output::Count => {}
+                Output::Items => items.push(item),
+                Output::Attributes(projection) => items.push(projection.apply(&item)),
+            }
+            Ok(())
+        })?;
+        Ok(Answer {
+            items: (!matches!(self.output, Output::Count)).then_some(items),
+            count: i32::try_from(count).unwrap_or(i32::MAX),
+            scanned_count: i32::try_from(page.scanned).unwrap_or(i32::MAX),
+            last_evaluated_key: page.last.as_ref().map(|last| self.source.start_key(last)),
+            consumed_capacity: self.capacity(page.scanned_bytes, completed_units),
+        })
+    }
+
+    /// The whole item of an entry.
+    fn complete(&self, view: &View, entry: StoredItem, units: &mut f64) -> Result<StoredItem, Fault> {
+        let Some(key) = ItemKey::new(&self.source.table.schema, &entry) else { return Ok(entry) };
+        let stored = view.snapshot.get(Space::Data, &key.in_collection(self.source.table.id))?;
+        let item = stored.map_or(entry, StoredItem::from_bytes);
+        *units += read_units(item.size_bytes(), self.kind);
+        Ok(item)
+    }
+
+    fn capacity(&self, scanned_bytes: usize, completed_units: f64) -> Option<ConsumedCapacity> {
+        let scanned = read_units(scanned_bytes, self.kind);
+        let mut units = Units::of_table(completed_units);
+        match self.source.index() {
+            Some(index) => units.add_index(index.local, &index.name, scanned),
+            None => units.table += scanned,
+        }
+        consumed(self.wanted_capacity.as_ref(), &self.source.table, &units, Detail::Plain)
+    }
+}
+
+/// A global index answers only what it holds.
+fn check_global_projection(index: &Index, wants_whole: bool, missing: &[&str]) -> Result<(), ApiError> {
+    let name = &index.name;
+    if wants_whole {
+        return Err(ApiError::validation(format!(
+            "{INVALID}Select type ALL_ATTRIBUTES is not supported for global secondary index {name} because its \
+             projection type is not ALL"
+        )));
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::validation(format!(
+        "{INVALID}Global secondary index {name} does not project [{}]",
+        missing.join(", ")
+    )))
+}
