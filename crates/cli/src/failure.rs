@@ -11,9 +11,19 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
+    /// A failure that says all there is to say.
+    pub(crate) fn new(sentence: impl Display) -> Failure {
+        Failure { sentence: sentence.to_string(), help: None }
+    }
+
     /// A failure that its reader can do something about.
     pub(crate) fn with_help(sentence: impl Display, help: impl Into<String>) -> Failure {
         Failure { sentence: sentence.to_string(), help: Some(help.into()) }
+    }
+
+    /// Whether it only means that the reader of our output went away.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        self.sentence.contains("Broken pipe")
     }
 
     /// As it is printed; in colour on a terminal.

@@ -90,7 +90,9 @@ impl Client {
         let json = Bytes::from(json);
         let send = async {
             let work = self.send(name, &json);
-            tokio::time::timeout(TIMEOUT, work).await.unwrap_or_else(|_| Err(self.unreachable("no answer in time")))
+            tokio::time::timeout(TIMEOUT, work)
+                .await
+                .unwrap_or_else(|_| Err(self.unreachable("no answer in time")))
         };
         let (status, body) = self.runtime.block_on(send)?;
         if status == StatusCode::OK {
@@ -127,7 +129,9 @@ impl Client {
 
     fn request(&self, name: &str, json: &Bytes) -> Request<Full<Bytes>> {
         let api = match name {
-            "ListStreams" | "DescribeStream" | "GetShardIterator" | "GetRecords" => "DynamoDBStreams_20120810",
+            "ListStreams" | "DescribeStream" | "GetShardIterator" | "GetRecords" => {
+                "DynamoDBStreams_20120810"
+            }
             _ => "DynamoDB_20120810",
         };
         let target = format!("{api}.{name}");
@@ -153,9 +157,15 @@ impl Client {
     }
 
     async fn connect(&self) -> Result<SendRequest<Full<Bytes>>, ClientError> {
-        let stream = TcpStream::connect((self.host.as_str(), self.port)).await.map_err(|error| self.unreachable(error))?;
+        let stream = TcpStream::connect((self.host.as_str(), self.port))
+            .await
+            .map_err(|error| self.unreachable(error))?;
         let _ = stream.set_nodelay(true);
-        if self.secure { self.shake_hands(self.encrypt(stream).await?).await } else { self.shake_hands(stream).await }
+        if self.secure {
+            self.shake_hands(self.encrypt(stream).await?).await
+        } else {
+            self.shake_hands(stream).await
+        }
     }
 
     async fn shake_hands<S>(&self, stream: S) -> Result<SendRequest<Full<Bytes>>, ClientError>
@@ -183,7 +193,10 @@ impl Client {
             .with_no_client_auth();
         let name = rustls::pki_types::ServerName::try_from(self.host.clone());
         let name = name.map_err(|error| self.unreachable(error))?;
-        TlsConnector::from(Arc::new(config)).connect(name, stream).await.map_err(|error| self.unreachable(error))
+        TlsConnector::from(Arc::new(config))
+            .connect(name, stream)
+            .await
+            .map_err(|error| self.unreachable(error))
     }
 
     fn unreachable(&self, reason: impl std::fmt::Display) -> ClientError {

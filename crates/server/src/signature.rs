@@ -220,7 +220,14 @@ pub struct Signed {
 }
 
 /// Signs a POST of JSON to an operation, for a client; `key` is an access key and its secret.
-pub fn sign(host: &str, target: &str, body: &[u8], region: &str, key: (&str, &str), now_seconds: i64) -> Signed {
+pub fn sign(
+    host: &str,
+    target: &str,
+    body: &[u8],
+    region: &str,
+    key: (&str, &str),
+    now_seconds: i64,
+) -> Signed {
     const HEADERS: &str = "content-type;host;x-amz-date;x-amz-target";
     let date = Moment(now_seconds).basic();
     let scope = format!("{}/{region}/{SERVICE}", date.get(..8).unwrap_or(&date));

@@ -73,7 +73,12 @@ const VECTORS: &[Vector] = &[
         "get-header-value-order",
         "GET",
         "/",
-        &[("my-header1", "value4"), ("my-header1", "value1"), ("my-header1", "value3"), ("my-header1", "value2")],
+        &[
+            ("my-header1", "value4"),
+            ("my-header1", "value1"),
+            ("my-header1", "value3"),
+            ("my-header1", "value2"),
+        ],
         "",
         "08c7e5a9acfcfeb3ab6b2185e75ce8b1deb5e634ec47601a50643f830c755c01",
     ),
@@ -85,7 +90,14 @@ const VECTORS: &[Vector] = &[
         "",
         "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736",
     ),
-    ("post-vanilla", "POST", "/", &[], "", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
+    (
+        "post-vanilla",
+        "POST",
+        "/",
+        &[],
+        "",
+        "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b",
+    ),
     (
         "post-vanilla-query",
         "POST",
@@ -150,9 +162,15 @@ fn signatures_are_those_of_the_official_vectors() {
 
 #[test]
 fn paths_are_normalized_before_they_are_signed() {
-    for (path, expected) in
-        [("/", "/"), ("//", "/"), ("/a/..", "/"), ("/./a", "/a"), ("//a//", "/a/"), ("/a/b/../..", "/"), ("/a/./b", "/a/b")]
-    {
+    for (path, expected) in [
+        ("/", "/"),
+        ("//", "/"),
+        ("/a/..", "/"),
+        ("/./a", "/a"),
+        ("//a//", "/a/"),
+        ("/a/b/../..", "/"),
+        ("/a/./b", "/a/b"),
+    ] {
         assert_eq!(normalized(path), expected);
     }
 }

@@ -99,7 +99,10 @@ fn json_of_200_000_levels_is_refused() {
         assert_eq!(server.ask(&post("Nothing", &deep)).status, 400);
     }
     let value = r#"{"L":["#.repeat(depth);
-    assert_eq!(server.ask(&post("PutItem", &format!(r#"{{"TableName":"ttt","Item":{{"a":{value}"#))).status, 400);
+    assert_eq!(
+        server.ask(&post("PutItem", &format!(r#"{{"TableName":"ttt","Item":{{"a":{value}"#))).status,
+        400
+    );
     let closed = format!("{value}{}", "]}".repeat(depth));
     let body = format!(r#"{{"TableName":"ttt","Item":{{"a":{closed}}}}}"#);
     assert_eq!(server.ask(&post("PutItem", &body)).status, 400);
@@ -117,7 +120,7 @@ fn smuggled_requests_are_refused() {
         "POST / HTTP/1.1\r\nHost : localhost\r\nContent-Length: 2\r\n\r\n{}",
         "POST / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}",
-        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\x7c\x03\x03\r\n\r\n",
         "hello there\r\n\r\n",
     ] {
         let mut client = server.connect();
@@ -173,7 +176,11 @@ fn large_heads_are_refused() {
     assert_eq!(server.ask(&post_with("ListTables", &headers, b"{}")).status, 200);
     let mut client = server.connect();
     // The server may close before all of it is sent.
-    let _ = client.stream.write_all(&post_with("ListTables", &format!("X-Huge: {}\r\n", "a".repeat(1 << 20)), b"{}"));
+    let _ = client.stream.write_all(&post_with(
+        "ListTables",
+        &format!("X-Huge: {}\r\n", "a".repeat(1 << 20)),
+        b"{}",
+    ));
     if let Some(answer) = client.try_answer() {
         assert_eq!(answer.status, 431);
     }

@@ -21,7 +21,8 @@ fn a_page_is_refused_by_its_origin_and_by_a_rebound_host() {
 
 #[test]
 fn an_allowed_origin_is_let_in() {
-    let server = Running::with(Settings { cors_origins: vec!["http://app.test".into()], ..Settings::default() });
+    let server =
+        Running::with(Settings { cors_origins: vec!["http://app.test".into()], ..Settings::default() });
     let preflight = b"OPTIONS / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://app.test\r\n\
                       Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: x-amz-target\r\n\r\n";
     let answer = server.ask(preflight);
@@ -31,6 +32,7 @@ fn an_allowed_origin_is_let_in() {
     assert_eq!(answer.header("access-control-max-age"), Some("172800"));
     let answer = server.ask(&post_with("ListTables", &format!("{SIGNED}Origin: http://app.test\r\n"), b"{}"));
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, Some("http://app.test")));
-    let other = server.ask(&post_with("ListTables", &format!("{SIGNED}Origin: http://other.test\r\n"), b"{}"));
+    let other =
+        server.ask(&post_with("ListTables", &format!("{SIGNED}Origin: http://other.test\r\n"), b"{}"));
     assert_eq!(other.status, 403);
 }

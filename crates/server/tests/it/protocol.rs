@@ -4,7 +4,8 @@
 use crate::support::{Answer, Running, SIGNED, post, post_with};
 
 fn request(method: &str, headers: &str, body: &str) -> Vec<u8> {
-    format!("{method} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+    format!("{method} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {}\r\n\r\n{body}", body.len())
+        .into_bytes()
 }
 
 fn assert_not_found(answer: &Answer) {
@@ -44,9 +45,12 @@ fn what_is_not_a_post_of_json_is_not_found() {
     for method in ["PUT /", "DELETE /", "OPTIONS /", "PATCH /"] {
         assert_not_found(&server.ask(&request(method, "", "")));
     }
-    for content_type in
-        ["", "Content-Type: whatever\r\n", "Content-Type: application/x-amz-json-1.1\r\n", "Content-Type: application/jsonasdf\r\n"]
-    {
+    for content_type in [
+        "",
+        "Content-Type: whatever\r\n",
+        "Content-Type: application/x-amz-json-1.1\r\n",
+        "Content-Type: application/jsonasdf\r\n",
+    ] {
         assert_not_found(&server.ask(&request("POST /", content_type, "hi")));
     }
 }
@@ -148,5 +152,9 @@ fn health_and_metrics_are_told() {
     assert_eq!((health.status, health.text().as_str()), (200, r#"{"status":"ok"}"#));
     server.ask(&post("ListTables", "{}"));
     let metrics = server.ask(&request("GET /metrics", "", ""));
-    assert!(metrics.text().contains("monotable_requests_total{operation=\"ListTables\""), "{}", metrics.text());
+    assert!(
+        metrics.text().contains("monotable_requests_total{operation=\"ListTables\""),
+        "{}",
+        metrics.text()
+    );
 }

@@ -74,6 +74,6 @@ fn a_read_only_key_reads_and_does_not_write() {
 #[test]
 fn without_credentials_only_loopback_is_bound() {
     let settings = Settings { address: "0.0.0.0:0".parse().unwrap(), ..Settings::default() };
-    let refused = Server::bind(monotable_engine::Engine::in_memory(), settings).err().unwrap();
+    let refused = Server::bind(engine::Engine::in_memory(), settings).err().unwrap();
     assert!(matches!(refused, StartError::Open(_)));
 }

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use monotable_engine::Engine;
+use engine::Engine;
 use monotable_server::{Limits, Server, Settings, Stopper};
 
 /// A server that stops when it is dropped.
@@ -120,7 +120,10 @@ impl Client {
             let (name, value) = line.split_once(": ")?;
             headers.push((name.to_ascii_lowercase(), value.to_owned()));
         }
-        let length = headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, length)| length.parse().unwrap());
+        let length = headers
+            .iter()
+            .find(|(name, _)| name == "content-length")
+            .map_or(0, |(_, length)| length.parse().unwrap());
         let mut body = vec![0; length];
         self.reader.read_exact(&mut body).ok()?;
         Some(Answer { status, headers, body })
@@ -132,7 +135,9 @@ impl Client {
         // A reset is closed as well; a timeout is not.
         match self.reader.read_to_end(&mut rest) {
             Ok(_) => true,
-            Err(error) => !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut),
+            Err(error) => {
+                !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
+            }
         }
     }
 }
