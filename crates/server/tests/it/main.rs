@@ -1,5 +1,7 @@
 //! The server over real sockets: what it answers, what it refuses, and what hostile clients cannot do to others.
 
+#![expect(clippy::unwrap_used, reason = "everything here is a test")]
+
 mod abuse;
 mod browser;
 mod connections;
