@@ -72,7 +72,7 @@ impl Violations {
         }
         if let Look::Unlisted(names) = look {
             let names = names.join(", ");
-            self.report(path, member, format!("Member must satisfy enum value set: [{names}]"), false);
+            self.report(path, member, &format!("Member must satisfy enum value set: [{names}]"), false);
         }
         member.check(path, self);
     }
@@ -107,7 +107,7 @@ impl Violations {
             (Rule::Name, Look::Text(text)) if !is_name(text) => pattern(),
             (Rule::Table, Look::Text(text)) => {
                 for constraint in table_name_constraints(text) {
-                    self.report(path, member, constraint, plainly);
+                    self.report(path, member, &constraint, plainly);
                 }
                 return;
             }
@@ -124,10 +124,10 @@ impl Violations {
             ),
             _ => return,
         };
-        self.report(path, member, constraint, plainly);
+        self.report(path, member, &constraint, plainly);
     }
 
-    fn report<T: Wire>(&mut self, path: &Path<'_>, member: &T, constraint: String, plainly: bool) {
+    fn report<T: Wire>(&mut self, path: &Path<'_>, member: &T, constraint: &str, plainly: bool) {
         if self.list.len() >= VIOLATIONS_MAX {
             return;
         }
@@ -144,7 +144,7 @@ impl Violations {
         text.push_str("at '");
         path.print(plainly, &mut text);
         text.push_str("' failed to satisfy constraint: ");
-        text.push_str(&constraint);
+        text.push_str(constraint);
         self.list.push(text);
     }
 
@@ -223,15 +223,28 @@ fn has_wrong_value_length<T: Wire>(map: &T, least: usize, most: usize) -> bool {
     wrong
 }
 
-/// Appends a structure as DynamoDB names it in messages: `KeySchemaElement(attributeName=a, keyType=HASH)`.
-pub(crate) fn print_structure(name: &str, members: &[(&str, &dyn Fn(&mut String))], text: &mut String) {
-    text.push_str(name);
-    text.push('(');
-    for (index, (member, print)) in members.iter().enumerate() {
-        text.push_str(if index == 0 { "" } else { ", " });
-        path::push_lower_first(member, text);
-        text.push('=');
-        print(text);
+/// Prints a structure as DynamoDB names it in messages: `KeySchemaElement(attributeName=a, keyType=HASH)`.
+#[derive(Debug)]
+pub(crate) struct StructurePrinter<'a> {
+    text: &'a mut String,
+    separator: &'static str,
+}
+
+impl<'a> StructurePrinter<'a> {
+    pub(crate) fn new(name: &str, text: &'a mut String) -> StructurePrinter<'a> {
+        text.push_str(name);
+        StructurePrinter { text, separator: "(" }
     }
-    text.push(')');
+
+    pub(crate) fn member<T: Wire>(&mut self, name: &str, member: &T) {
+        self.text.push_str(self.separator);
+        path::push_lower_first(name, self.text);
+        self.text.push('=');
+        member.print(self.text);
+        self.separator = ", ";
+    }
+
+    pub(crate) fn end(self) {
+        self.text.push_str(if self.separator == "(" { "()" } else { ")" });
+    }
 }

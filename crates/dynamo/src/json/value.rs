@@ -1,7 +1,6 @@
 //! Attribute values in DynamoDB JSON: `{"S":"text"}`, `{"L":[...]}`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -274,7 +273,7 @@ fn write_boolean(value: bool, out: &mut Vec<u8>) {
 
 fn write_number(number: Number, out: &mut Vec<u8>) {
     out.push(b'"');
-    write!(out, "{number}").expect("a Vec takes every write");
+    number.write_decimal(out);
     out.push(b'"');
 }
 

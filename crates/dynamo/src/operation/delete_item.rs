@@ -34,3 +34,10 @@ shape! {
         item_collection_metrics: Option<ItemCollectionMetrics> = "ItemCollectionMetrics",
     }
 }
+
+impl DeleteItem {
+    /// A request to remove the item with this key.
+    pub fn new(table_name: impl Into<String>, key: Item) -> DeleteItem {
+        DeleteItem { table_name: Some(table_name.into()), key: Some(key), ..DeleteItem::default() }
+    }
+}

@@ -26,3 +26,10 @@ shape! {
         consumed_capacity: Option<ConsumedCapacity> = "ConsumedCapacity",
     }
 }
+
+impl GetItem {
+    /// A request to read the item with this key.
+    pub fn new(table_name: impl Into<String>, key: Item) -> GetItem {
+        GetItem { table_name: Some(table_name.into()), key: Some(key), ..GetItem::default() }
+    }
+}

@@ -53,3 +53,10 @@ shape! {
         item_collection_metrics: Option<ItemCollectionMetrics> = "ItemCollectionMetrics",
     }
 }
+
+impl PutItem {
+    /// A request to store this item.
+    pub fn new(table_name: impl Into<String>, item: Item) -> PutItem {
+        PutItem { table_name: Some(table_name.into()), item: Some(item), ..PutItem::default() }
+    }
+}

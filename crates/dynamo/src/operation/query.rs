@@ -49,3 +49,14 @@ shape! {
         consumed_capacity: Option<ConsumedCapacity> = "ConsumedCapacity",
     }
 }
+
+impl Query {
+    /// A request to read the items that meet this condition on their keys.
+    pub fn new(table_name: impl Into<String>, key_condition_expression: impl Into<String>) -> Query {
+        Query {
+            table_name: Some(table_name.into()),
+            key_condition_expression: Some(key_condition_expression.into()),
+            ..Query::default()
+        }
+    }
+}

@@ -38,3 +38,10 @@ shape! {
         consumed_capacity: Option<ConsumedCapacity> = "ConsumedCapacity",
     }
 }
+
+impl Scan {
+    /// A request to read the whole table.
+    pub fn new(table_name: impl Into<String>) -> Scan {
+        Scan { table_name: Some(table_name.into()), ..Scan::default() }
+    }
+}

@@ -37,3 +37,15 @@ shape! {
         item_collection_metrics: Option<ItemCollectionMetrics> = "ItemCollectionMetrics",
     }
 }
+
+impl UpdateItem {
+    /// A request to change the item with this key.
+    pub fn new(table_name: impl Into<String>, key: Item, update_expression: impl Into<String>) -> UpdateItem {
+        UpdateItem {
+            table_name: Some(table_name.into()),
+            key: Some(key),
+            update_expression: Some(update_expression.into()),
+            ..UpdateItem::default()
+        }
+    }
+}
