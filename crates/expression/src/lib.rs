@@ -18,6 +18,8 @@ mod path;
 mod project;
 mod reserved;
 mod substitute;
+#[cfg(test)]
+mod testing;
 mod token;
 pub mod tree;
 mod update;
