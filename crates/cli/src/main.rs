@@ -1,1 +1,58 @@
-fn main() {}
+//! The command line: reads arguments, calls the crates that do the work, prints what they say.
+
+mod command;
+mod database;
+mod failure;
+mod lines;
+mod logs;
+mod output;
+mod size;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Monotable: single-table designs that run. A DynamoDB-compatible database in one program.
+#[derive(Parser)]
+#[command(name = "monotable", version, arg_required_else_help = true, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  monotable serve --in-memory                       a database for tests, gone when it stops
+  monotable serve --data ./data                     a durable database on http://127.0.0.1:8000
+  monotable table list --data ./data                the tables in it
+  monotable import --data ./data Orders a.json.gz   items from DynamoDB's export to S3
+
+Talk to it with any AWS SDK:
+  aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000";
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(command::Serve),
+    Table(command::Table),
+    Import(command::Import),
+    Export(command::Export),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Serve(serve) => serve.run(),
+        Command::Table(table) => table.run(),
+        Command::Import(import) => import.run(),
+        Command::Export(export) => export.run(),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{}", failure.text());
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -4,6 +4,7 @@
 //! (known from the tests of the open-source server dynalite, which were recorded against DynamoDB).
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 use dynamo::{ApiError, ErrorKind};
 use hyper::header::{AUTHORIZATION, DATE};
@@ -28,7 +29,8 @@ pub(crate) struct Claim<'a> {
 /// The claim of a request.
 pub(crate) fn claim(request: &Parts) -> Result<Claim<'_>, ApiError> {
     let query = request.uri.query().unwrap_or("");
-    let in_query = query.contains("X-Amz-Algorithm") && parameters(query).any(|(name, _)| name == "X-Amz-Algorithm");
+    let in_query =
+        query.contains("X-Amz-Algorithm") && parameters(query).any(|(name, _)| name == "X-Amz-Algorithm");
     let header = request.headers.get(AUTHORIZATION).filter(|value| !value.is_empty());
     match (header, in_query) {
         (Some(_), true) => Err(both()),
@@ -70,15 +72,18 @@ fn header_claim<'a>(request: &'a Parts, text: &'a str) -> Result<Claim<'a>, ApiE
             _ => {}
         }
     }
-    let date = header_text(request, "x-amz-date").or_else(|| header_text(request, DATE.as_str())).unwrap_or("");
+    let date =
+        header_text(request, "x-amz-date").or_else(|| header_text(request, DATE.as_str())).unwrap_or("");
     let named = [("Credential", credential), ("Signature", signature), ("SignedHeaders", signed_headers)];
-    let mut lacks: String = named
-        .iter()
-        .filter(|(_, value)| value.is_empty())
-        .map(|(name, _)| format!("Authorization header requires '{name}' parameter. "))
-        .collect();
+    let mut lacks = String::new();
+    for (name, _) in named.iter().filter(|(_, value)| value.is_empty()) {
+        // Writing to a String cannot fail.
+        let _ = write!(lacks, "Authorization header requires '{name}' parameter. ");
+    }
     if date.is_empty() {
-        lacks.push_str("Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ");
+        lacks.push_str(
+            "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ",
+        );
     }
     if !lacks.is_empty() {
         return Err(incomplete(format!("{lacks}Authorization={text}")));
@@ -104,12 +109,10 @@ fn query_claim(query: &str) -> Result<Claim<'_>, ApiError> {
         ["X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "X-Amz-SignedHeaders", "X-Amz-Date"];
     let find = |wanted: &str| parameters(query).find(|(name, _)| name == wanted).map(|(_, value)| value);
     let mut found = NEEDED.map(|name| find(name).unwrap_or_default());
-    let lacks: String = NEEDED
-        .iter()
-        .zip(&found)
-        .filter(|(_, value)| value.is_empty())
-        .map(|(name, _)| format!("AWS query-string parameters must include '{name}'. "))
-        .collect();
+    let mut lacks = String::new();
+    for (name, _) in NEEDED.iter().zip(&found).filter(|(_, value)| value.is_empty()) {
+        let _ = write!(lacks, "AWS query-string parameters must include '{name}'. ");
+    }
     if !lacks.is_empty() {
         return Err(incomplete(format!("{lacks}Re-examine the query-string parameters.")));
     }
@@ -146,7 +149,10 @@ mod tests {
         assert_eq!(refusal("/", &[]), missing);
         assert_eq!(refusal("/", &[("authorization", "AWS4")]), missing);
         assert_eq!(refusal("/?X-Amz-Algorith", &[("authorization", "X")]), missing);
-        assert_eq!(refusal("/?X-Amz-Credential=a&X-Amz-Signature=b&X-Amz-SignedHeaders=c&X-Amz-Date=d", &[]), missing);
+        assert_eq!(
+            refusal("/?X-Amz-Credential=a&X-Amz-Signature=b&X-Amz-SignedHeaders=c&X-Amz-Date=d", &[]),
+            missing
+        );
     }
 
     #[test]
@@ -167,9 +173,11 @@ mod tests {
              Authorization header requires 'SignedHeaders' parameter. \
              Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. Authorization=AWS4-"
         );
-        for header in
-            ["AWS4- Signature=b Credential=a", "AWS4- Signature=b,Credential=a", "AWS4- Signature=b, Credential=a"]
-        {
+        for header in [
+            "AWS4- Signature=b Credential=a",
+            "AWS4- Signature=b,Credential=a",
+            "AWS4- Signature=b, Credential=a",
+        ] {
             let expected = format!(
                 "IncompleteSignatureException: Authorization header requires 'SignedHeaders' parameter. Authorization={header}"
             );

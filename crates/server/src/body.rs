@@ -181,7 +181,8 @@ impl Reading {
     async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         loop {
             let body = &mut self.body;
-            let frame = std::future::poll_fn(|context: &mut Context<'_>| Pin::new(&mut *body).poll_frame(context));
+            let frame =
+                std::future::poll_fn(|context: &mut Context<'_>| Pin::new(&mut *body).poll_frame(context));
             match frame.await {
                 None => return Ok(None),
                 Some(Err(_)) => return Err(BodyError::Broken),

@@ -13,7 +13,8 @@ impl Moment {
         if date.len() != 8 || time.len() != 6 {
             return None;
         }
-        let day = days_from_civil(number(date.get(..4)?)?, number(date.get(4..6)?)?, number(date.get(6..)?)?)?;
+        let day =
+            days_from_civil(number(date.get(..4)?)?, number(date.get(4..6)?)?, number(date.get(6..)?)?)?;
         let seconds = seconds_of_day(time.get(..2)?, time.get(2..4)?, time.get(4..)?)?;
         Some(Moment(day * DAY_SECONDS + seconds))
     }
@@ -111,7 +112,15 @@ mod tests {
 
     #[test]
     fn what_is_no_date_is_refused() {
-        for text in ["", "201", "20150830", "20151330T123600Z", "20150830T253600Z", "2015083é123600Z", "+0150830T123600Z"] {
+        for text in [
+            "",
+            "201",
+            "20150830",
+            "20151330T123600Z",
+            "20150830T253600Z",
+            "2015083é123600Z",
+            "+0150830T123600Z",
+        ] {
             assert_eq!(Moment::parse_basic(text), None, "{text}");
         }
     }

@@ -40,9 +40,9 @@ impl Default for Limits {
             connections: 4096,
             bodies_bytes: 512 << 20,
             head: Duration::from_secs(10),
-            body: Duration::from_secs(60),
-            unread: Duration::from_secs(60),
-            idle: Duration::from_secs(600),
+            body: Duration::from_mins(1),
+            unread: Duration::from_mins(1),
+            idle: Duration::from_mins(10),
             drain: Duration::from_secs(20),
         }
     }

@@ -84,7 +84,9 @@ impl Door {
     }
 
     fn knows_origin(&self, origin: &HeaderValue) -> bool {
-        self.origins.iter().any(|allowed| allowed == "*" || origin.as_bytes().eq_ignore_ascii_case(allowed.as_bytes()))
+        self.origins
+            .iter()
+            .any(|allowed| allowed == "*" || origin.as_bytes().eq_ignore_ascii_case(allowed.as_bytes()))
     }
 }
 
@@ -118,7 +120,10 @@ pub(crate) fn allow(request: &HeaderMap, answer: &mut HeaderMap, origin: &Header
     const PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
     answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
     answer.insert(VARY, HeaderValue::from_static("origin"));
-    answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("x-amzn-requestid, x-amz-crc32, date"));
+    answer.insert(
+        ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("x-amzn-requestid, x-amz-crc32, date"),
+    );
     let echoes = [
         (ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_ALLOW_HEADERS),
         (ACCESS_CONTROL_REQUEST_METHOD, ACCESS_CONTROL_ALLOW_METHODS),
@@ -157,14 +162,31 @@ mod tests {
 
     #[test]
     fn this_machine_is_known_by_its_own_names() {
-        for host in ["localhost", "LOCALHOST:8000", "127.0.0.1:8000", "127.0.0.2", "[::1]:8000", "[::1]", "a.localhost", "localhost."] {
+        for host in [
+            "localhost",
+            "LOCALHOST:8000",
+            "127.0.0.1:8000",
+            "127.0.0.2",
+            "[::1]:8000",
+            "[::1]",
+            "a.localhost",
+            "localhost.",
+        ] {
             assert_eq!(door(&[], &[]).check(&request(host, None)), Ok(None), "{host}");
         }
     }
 
     #[test]
     fn a_rebound_name_is_refused() {
-        for host in ["evil.com", "evil.com:8000", "localhost.evil.com", "127.0.0.1.evil.com", "10.0.0.1", "evillocalhost", "[::2]:8000"] {
+        for host in [
+            "evil.com",
+            "evil.com:8000",
+            "localhost.evil.com",
+            "127.0.0.1.evil.com",
+            "10.0.0.1",
+            "evillocalhost",
+            "[::2]:8000",
+        ] {
             assert_eq!(door(&[], &[]).check(&request(host, None)), Err(Stranger::Host(host.to_owned())));
         }
         assert_eq!(door(&["db.internal"], &[]).check(&request("DB.internal:80", None)), Ok(None));

@@ -14,6 +14,7 @@ const TABLE_OPERATIONS: &[&str] = &[
     "BatchExecuteStatement",
     "BatchGetItem",
     "BatchWriteItem",
+    "CancelBulkOperation",
     "CreateBackup",
     "CreateGlobalTable",
     "CreateTable",
@@ -22,6 +23,7 @@ const TABLE_OPERATIONS: &[&str] = &[
     "DeleteResourcePolicy",
     "DeleteTable",
     "DescribeBackup",
+    "DescribeBulkOperation",
     "DescribeContinuousBackups",
     "DescribeContributorInsights",
     "DescribeEndpoints",
@@ -43,6 +45,7 @@ const TABLE_OPERATIONS: &[&str] = &[
     "GetResourcePolicy",
     "ImportTable",
     "ListBackups",
+    "ListBulkOperations",
     "ListContributorInsights",
     "ListExports",
     "ListGlobalTables",
@@ -55,6 +58,8 @@ const TABLE_OPERATIONS: &[&str] = &[
     "RestoreTableFromBackup",
     "RestoreTableToPointInTime",
     "Scan",
+    "SearchVectors",
+    "StartBulkPutItems",
     "TagResource",
     "TransactGetItems",
     "TransactWriteItems",
@@ -124,7 +129,7 @@ pub(crate) fn only_reads(operation: &Operation) -> bool {
 
 fn reads_by_name(name: &str) -> bool {
     const READING: &[&str] = &["Get", "Describe", "List", "BatchGet", "TransactGet"];
-    matches!(name, "Query" | "Scan") || READING.iter().any(|start| name.starts_with(start))
+    matches!(name, "Query" | "Scan" | "SearchVectors") || READING.iter().any(|start| name.starts_with(start))
 }
 
 /// A PartiQL statement that reads. What is not clearly a SELECT counts as a write, also when it is no statement at all.
@@ -157,6 +162,14 @@ mod tests {
     }
 
     #[test]
+    fn every_target_can_be_parsed() {
+        for target in Target::all() {
+            let outcome = Operation::parse(target.name, b"{}");
+            assert_eq!(outcome.map(|operation| operation.name()), Ok(target.name));
+        }
+    }
+
+    #[test]
     fn indexes_are_the_places_among_all_targets() {
         for (place, target) in Target::all().enumerate() {
             assert_eq!(target.index, place);
@@ -166,7 +179,9 @@ mod tests {
 
     #[test]
     fn reading_is_told_from_writing_by_name_and_statement() {
-        for name in ["GetItem", "DescribeTable", "ListTables", "Query", "Scan", "BatchGetItem", "TransactGetItems"] {
+        for name in
+            ["GetItem", "DescribeTable", "ListTables", "Query", "Scan", "BatchGetItem", "TransactGetItems"]
+        {
             assert!(reads_by_name(name), "{name}");
         }
         for name in ["PutItem", "BatchWriteItem", "UpdateTable", "TagResource", "CreateBackup", "EnableX"] {

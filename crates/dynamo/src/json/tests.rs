@@ -274,6 +274,19 @@ fn the_fault_of_a_condition_reaches_the_request() {
     assert_eq!((fault.key.as_deref(), fault.index, &fault.kind), (Some("a"), Some(1), &ValueFault::Empty));
 }
 
+#[test]
+fn the_fault_of_a_starting_key_says_so_unless_it_is_about_a_number() {
+    let message = |value: &str| match parse("Scan", &format!(r#"{{"ExclusiveStartKey":{{"a":{value}}}}}"#)) {
+        Ok(Operation::Scan(request)) => request.faults.check_exclusive_start_key().unwrap_err().message,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        message("{}"),
+        "The provided starting key is invalid: Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+    );
+    assert_eq!(message(r#"{"N":"b"}"#), "The parameter cannot be converted to a numeric value: b");
+}
+
 fn nested(levels: usize) -> String {
     format!(r#"{{"a":{}{{"S":"x"}}{}}}"#, r#"{"L":["#.repeat(levels), "]}".repeat(levels))
 }

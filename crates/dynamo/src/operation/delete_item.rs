@@ -11,6 +11,9 @@ use crate::{Item, StoredItem, Value};
 
 shape! {
     /// Removes the item with a key.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; the fault of `Key`;
+    /// `Expected` with its fault; the expressions with the fault of `ExpressionAttributeValues`; then the table and its key.
     pub struct DeleteItem with faults {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         table_name: Option<String> = "TableName" => TABLE,

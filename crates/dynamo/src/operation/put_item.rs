@@ -30,6 +30,10 @@ choices! {
 
 shape! {
     /// Stores an item in the place of the one with the same key.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; the fault of `Item`;
+    /// `ReturnValues` (only NONE and ALL_OLD); the size of the item; `Expected` with its fault; the expressions with the
+    /// fault of `ExpressionAttributeValues`; then the table and its key.
     pub struct PutItem with faults {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         table_name: Option<String> = "TableName" => TABLE,

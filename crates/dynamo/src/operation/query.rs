@@ -18,6 +18,10 @@ choices! {
 
 shape! {
     /// Reads items of one partition in the order of their sort keys.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; `QueryFilter` with its
+    /// fault; duplicates in `AttributesToGet`; the fault of `ExclusiveStartKey`; that there is a key condition; the
+    /// expressions with the fault of `ExpressionAttributeValues`; `KeyConditions` with its fault; then the table.
     pub struct Query with faults {
         select: Option<Choice<Select>> = "Select",
         index_name: Option<String> = "IndexName" => NAME,

@@ -8,6 +8,10 @@ use crate::{Item, StoredItem, Value};
 
 shape! {
     /// Reads a table or an index from end to end, or a segment of it.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; duplicates in
+    /// `AttributesToGet`; `ScanFilter` with its fault; the fault of `ExclusiveStartKey`; `Segment` and `TotalSegments`; the
+    /// expressions with the fault of `ExpressionAttributeValues`; then the table.
     pub struct Scan with faults {
         select: Option<Choice<Select>> = "Select",
         index_name: Option<String> = "IndexName" => NAME,

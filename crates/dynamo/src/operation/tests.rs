@@ -192,10 +192,10 @@ fn a_table_name_is_refused_by_the_first_rule_it_breaks() {
 
 #[test]
 fn violations_of_writes_come_in_dynamodbs_order() {
-    const WRONG: &str = r#""ReturnConsumedCapacity":"hi","TableName":"abc;","ReturnItemCollectionMetrics":"hi","ReturnValues":"hi","ConditionalOperator":"hi","Expected":{"a":{"ComparisonOperator":"hi"}},"ReturnValuesOnConditionCheckFailure":"hi""#;
+    const WRONG: &str = r#""ReturnConsumedCapacity":"hi","ReturnItemCollectionMetrics":"hi","ReturnValues":"hi","ConditionalOperator":"hi","Expected":{"a":{"ComparisonOperator":"hi"}},"ReturnValuesOnConditionCheckFailure":"hi""#;
     let body = format!("{{{WRONG}}}");
     let capacity = ("'hi' at 'returnConsumedCapacity'", CAPACITY);
-    let table = ("'abc;' at 'tableName'", PATTERN);
+    let table = ("null at 'tableName'", NULL);
     let metrics = ("'hi' at 'returnItemCollectionMetrics'", METRICS);
     let values = ("'hi' at 'returnValues'", VALUES);
     let logic = ("'hi' at 'conditionalOperator'", LOGIC);
@@ -203,6 +203,10 @@ fn violations_of_writes_come_in_dynamodbs_order() {
     let failure = ("'hi' at 'returnValuesOnConditionCheckFailure'", ON_FAILURE);
     let item = ("null at 'item'", NULL);
     let key = ("null at 'key'", NULL);
+    for name in ["PutItem", "UpdateItem", "DeleteItem"] {
+        let early = format!(r#"{{"TableName":"abc;",{WRONG}}}"#);
+        assert_violations(name, &early, &[("'abc;' at 'tableName'", PATTERN)]);
+    }
     assert_violations("PutItem", &body, &[capacity, table, item, logic, expected, values, metrics, failure]);
     assert_violations(
         "UpdateItem",
@@ -230,7 +234,7 @@ fn violations_of_reads_come_in_dynamodbs_order() {
     );
     assert_violations(
         "Query",
-        r#"{"Select":"hi","IndexName":"a;","ReturnConsumedCapacity":"hi","QueryFilter":{"a":{},"b":{"ComparisonOperator":""}},"TableName":"abc;","ConditionalOperator":"AN","AttributesToGet":[],"Limit":0}"#,
+        r#"{"Select":"hi","IndexName":"a;","ReturnConsumedCapacity":"hi","QueryFilter":{"a":{},"b":{"ComparisonOperator":""}},"ConditionalOperator":"AN","AttributesToGet":[],"Limit":0}"#,
         &[
             ("'hi' at 'select'", SELECT),
             ("'a;' at 'indexName'", PATTERN),
@@ -238,7 +242,7 @@ fn violations_of_reads_come_in_dynamodbs_order() {
             ("'hi' at 'returnConsumedCapacity'", CAPACITY),
             ("null at 'queryFilter.a.member.comparisonOperator'", NULL),
             ("'' at 'queryFilter.b.member.comparisonOperator'", COMPARISON),
-            ("'abc;' at 'tableName'", PATTERN),
+            ("null at 'tableName'", NULL),
             ("'AN' at 'conditionalOperator'", LOGIC),
             ("'[]' at 'attributesToGet'", LENGTH_1),
             ("at 'Limit'", VALUE_1),
@@ -246,13 +250,13 @@ fn violations_of_reads_come_in_dynamodbs_order() {
     );
     assert_violations(
         "Scan",
-        r#"{"Select":"hi","IndexName":"abc;","TotalSegments":-1,"ReturnConsumedCapacity":"hi","TableName":"abc;","Segment":-1,"Limit":0,"ScanFilter":{"a":{}}}"#,
+        r#"{"Select":"hi","IndexName":"abc;","TotalSegments":-1,"ReturnConsumedCapacity":"hi","Segment":-1,"Limit":0,"ScanFilter":{"a":{}}}"#,
         &[
             ("'hi' at 'select'", SELECT),
             ("'abc;' at 'indexName'", PATTERN),
             ("'-1' at 'totalSegments'", VALUE_1),
             ("'hi' at 'returnConsumedCapacity'", CAPACITY),
-            ("'abc;' at 'tableName'", PATTERN),
+            ("null at 'tableName'", NULL),
             ("null at 'scanFilter.a.member.comparisonOperator'", NULL),
             ("'-1' at 'segment'", "Member must have value greater than or equal to 0"),
             ("'0' at 'limit'", VALUE_1),
@@ -350,12 +354,13 @@ fn violations_of_tables_come_in_dynamodbs_order() {
     assert_violations(
         "CreateTable",
         r#"{"TableName":"a;"}"#,
-        &[
-            ("null at 'attributeDefinitions'", NULL),
-            ("'a;' at 'tableName'", PATTERN),
-            ("'a;' at 'tableName'", LENGTH_3),
-            ("null at 'keySchema'", NULL),
-        ],
+        &[("'a;' at 'tableName'", PATTERN), ("'a;' at 'tableName'", LENGTH_3)],
+    );
+    assert_violations("CreateTable", r#"{"TableName":"ab"}"#, &[("'ab' at 'tableName'", LENGTH_3)]);
+    assert_violations(
+        "CreateTable",
+        r#"{"TableName":"abc"}"#,
+        &[("null at 'attributeDefinitions'", NULL), ("null at 'keySchema'", NULL)],
     );
     assert_violations(
         "CreateTable",

@@ -12,6 +12,10 @@ use crate::{Item, StoredItem, Value};
 
 shape! {
     /// Changes the item with a key, or makes it.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; the fault of `Key`;
+    /// `AttributeUpdates` with its fault, one by one; `Expected` with its fault; the expressions with the fault of
+    /// `ExpressionAttributeValues`; then the table and its key.
     pub struct UpdateItem with faults {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         table_name: Option<String> = "TableName" => TABLE,

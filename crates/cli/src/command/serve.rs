@@ -1,0 +1,222 @@
+//! `monotable serve`: the database over the DynamoDB protocol.
+
+use std::io::{IsTerminal, Write};
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use engine::{Durability, Engine, Options};
+use server::{Access, Credentials, Limits, Server, Settings, StartError, Tls};
+use tracing::level_filters::LevelFilter;
+
+use crate::failure::Failure;
+use crate::logs::{self, LogFormat};
+use crate::size::{parse_durability, parse_size};
+
+/// Serves the DynamoDB and DynamoDB Streams protocols.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Serve {
+    /// The directory of the database; it is made where there is none.
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "MONOTABLE_DATA",
+        required_unless_present = "in_memory",
+        conflicts_with = "in_memory"
+    )]
+    data: Option<PathBuf>,
+    /// Keep everything in memory; it is gone when the server stops.
+    #[arg(long, env = "MONOTABLE_IN_MEMORY")]
+    in_memory: bool,
+    /// The port; 0 lets the system choose one.
+    #[arg(long, short, default_value_t = 8000, env = "MONOTABLE_PORT")]
+    port: u16,
+    /// The address to listen on. Beyond loopback only with credentials.
+    #[arg(long, default_value = "127.0.0.1", env = "MONOTABLE_HOST")]
+    host: IpAddr,
+    /// When a write is acknowledged: once it is on disk (sync), or once the system has it and it is on disk soon after
+    /// (interval=MS) or at some time (none).
+    #[arg(long, value_name = "sync|interval=MS|none", default_value = "sync", value_parser = parse_durability, env = "MONOTABLE_DURABILITY")]
+    durability: Durability,
+    /// Memory for data read from disk.
+    #[arg(long, value_name = "SIZE", default_value = "256MB", value_parser = parse_size, env = "MONOTABLE_CACHE")]
+    cache: u64,
+    /// The region in names of resources and in signatures.
+    #[arg(long, default_value = "us-east-1", env = "MONOTABLE_REGION")]
+    region: String,
+    /// The account in names of resources.
+    #[arg(long, value_name = "ID", default_value = "000000000000", env = "MONOTABLE_ACCOUNT")]
+    account: String,
+    /// A file with access keys, like the AWS CLI's; with `access = read-only` for keys that may not write.
+    #[arg(long, value_name = "FILE", env = "MONOTABLE_CREDENTIALS")]
+    credentials: Option<PathBuf>,
+    /// A single access key, with its secret in MONOTABLE_SECRET_ACCESS_KEY.
+    #[arg(long, value_name = "ID", env = "MONOTABLE_ACCESS_KEY_ID")]
+    access_key_id: Option<String>,
+    /// A further name that clients may reach the server by.
+    #[arg(long, value_name = "NAME", env = "MONOTABLE_ALLOWED_HOST", value_delimiter = ',')]
+    allowed_host: Vec<String>,
+    /// An origin whose pages may use the server from a browser.
+    #[arg(long, value_name = "ORIGIN", env = "MONOTABLE_CORS", value_delimiter = ',')]
+    cors: Vec<String>,
+    /// A certificate (PEM) to serve HTTPS with.
+    #[arg(long, value_name = "FILE", requires = "tls_key", env = "MONOTABLE_TLS_CERT")]
+    tls_cert: Option<PathBuf>,
+    /// The key (PEM) of the certificate.
+    #[arg(long, value_name = "FILE", requires = "tls_cert", env = "MONOTABLE_TLS_KEY")]
+    tls_key: Option<PathBuf>,
+    /// Connections at the same time.
+    #[arg(long, value_name = "COUNT", default_value_t = 4096, env = "MONOTABLE_MAX_CONNECTIONS")]
+    max_connections: usize,
+    /// Threads that serve connections; 0 takes one for each processor.
+    #[arg(long, value_name = "COUNT", default_value_t = 0, env = "MONOTABLE_WORKERS")]
+    workers: usize,
+    /// A file that is written once clients can connect; it holds the endpoint.
+    #[arg(long, value_name = "FILE", env = "MONOTABLE_READY_FILE")]
+    ready_file: Option<PathBuf>,
+    /// How logs are written, to stderr.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text, env = "MONOTABLE_LOG_FORMAT")]
+    log_format: LogFormat,
+    /// What is logged: error, warn, info, debug, trace or off.
+    #[arg(long, value_name = "LEVEL", default_value = "warn", env = "MONOTABLE_LOG")]
+    log: LevelFilter,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  monotable serve --in-memory
+  monotable serve --data ./data --port 8000
+  monotable serve --data ./data --port 0 --ready-file ready.txt
+  monotable serve --data ./data --host 0.0.0.0 --credentials keys.ini --allowed-host db.internal
+
+A credentials file:
+  [application]
+  aws_access_key_id = APPLICATION
+  aws_secret_access_key = a long secret
+  [reports]
+  aws_access_key_id = REPORTS
+  aws_secret_access_key = another long secret
+  access = read-only
+
+Every option can be given in the environment as well, as MONOTABLE_PORT for --port.";
+
+impl Serve {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        logs::start(self.log_format, self.log);
+        let credentials = self.credentials()?;
+        let is_open = credentials.is_empty();
+        let settings = self.settings(credentials)?;
+        let server = Server::bind(self.engine()?, settings).map_err(explain)?;
+        let endpoint = self.endpoint(server.address());
+        println!("{}", self.greeting(&endpoint, is_open));
+        std::io::stdout().flush()?;
+        if let Some(path) = &self.ready_file {
+            write_ready_file(path, &endpoint)?;
+        }
+        tracing::info!(%endpoint, "ready");
+        server.run_until_signal()?;
+        Ok(())
+    }
+
+    fn engine(&self) -> Result<Engine, Failure> {
+        let options = Options {
+            durability: self.durability,
+            cache_bytes: self.cache,
+            region: self.region.clone(),
+            account: self.account.clone(),
+            endpoint: (self.port != 0).then(|| format!("{}:{}", self.host, self.port)),
+            ..Options::default()
+        };
+        match &self.data {
+            None => Ok(Engine::in_memory_with(options)),
+            Some(path) => Ok(Engine::open(path, options)?),
+        }
+    }
+
+    fn credentials(&self) -> Result<Credentials, Failure> {
+        let credentials = match &self.credentials {
+            None => Credentials::default(),
+            Some(path) => Credentials::from_file(path).map_err(|error| {
+                Failure::with_help(error, "`monotable serve --help` shows what a credentials file looks like")
+            })?,
+        };
+        let Some(id) = &self.access_key_id else { return Ok(credentials) };
+        let secret = std::env::var("MONOTABLE_SECRET_ACCESS_KEY").ok().filter(|secret| !secret.is_empty());
+        let secret = secret.ok_or_else(|| {
+            Failure::with_help(
+                format!("the access key {id} has no secret"),
+                "set MONOTABLE_SECRET_ACCESS_KEY, or use a file: --credentials FILE",
+            )
+        })?;
+        Ok(credentials.with(id, &secret, Access::Full)?)
+    }
+
+    fn settings(&self, credentials: Credentials) -> Result<Settings, Failure> {
+        let tls = match (&self.tls_cert, &self.tls_key) {
+            (Some(certificate), Some(key)) => Some(Tls::from_files(certificate, key)?),
+            _ => None,
+        };
+        Ok(Settings {
+            address: SocketAddr::new(self.host, self.port),
+            credentials,
+            region: self.region.clone(),
+            allowed_hosts: self.allowed_host.clone(),
+            cors_origins: self.cors.clone(),
+            tls,
+            limits: Limits { connections: self.max_connections, ..Limits::default() },
+            workers: self.workers,
+        })
+    }
+
+    fn endpoint(&self, address: SocketAddr) -> String {
+        let scheme = if self.tls_cert.is_some() { "https" } else { "http" };
+        match address.ip() {
+            ip if ip.is_unspecified() => format!("{scheme}://localhost:{}", address.port()),
+            _ => format!("{scheme}://{address}"),
+        }
+    }
+
+    /// How to connect. The first line is for scripts; the rest only for people.
+    fn greeting(&self, endpoint: &str, is_open: bool) -> String {
+        let first = format!("Monotable {} ready on {endpoint}", env!("CARGO_PKG_VERSION"));
+        if !std::io::stdout().is_terminal() {
+            return first;
+        }
+        let data = match &self.data {
+            Some(path) => path.display().to_string(),
+            None => "in memory, gone when the server stops".to_owned(),
+        };
+        let (keys, environment) = if is_open {
+            ("any (none are configured)", "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local ")
+        } else {
+            ("verified; use a configured access key", "")
+        };
+        format!(
+            "{first}\n\n  endpoint     {endpoint}\n  region       {region}\n  credentials  {keys}\n  data         {data}\n\nTry it:\n  \
+             {environment}AWS_REGION={region} \\\n    aws dynamodb list-tables --endpoint-url {endpoint}\n",
+            region = self.region
+        )
+    }
+}
+
+/// Appears whole or not at all, so that a script that waits for it never reads half of it.
+fn write_ready_file(path: &Path, endpoint: &str) -> std::io::Result<()> {
+    let mut unfinished = path.as_os_str().to_owned();
+    unfinished.push(".part");
+    std::fs::write(&unfinished, format!("{endpoint}\n"))?;
+    std::fs::rename(&unfinished, path)
+}
+
+fn explain(error: StartError) -> Failure {
+    match &error {
+        StartError::Open(_) => Failure::with_help(
+            error,
+            "configure access keys with --credentials FILE, or listen on this machine only with --host 127.0.0.1",
+        ),
+        StartError::Bind { .. } => {
+            Failure::with_help(error, "choose another port with --port, or --port 0 for any that is free")
+        }
+        StartError::System(_) => Failure::from(error),
+    }
+}

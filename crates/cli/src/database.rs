@@ -1,0 +1,108 @@
+//! The database that a command works on: a directory, or a server.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use dynamo::Operation;
+use dynamo::operation::Reply;
+use engine::{Durability, Engine, Options};
+use server::{Client, ClientError};
+
+use crate::failure::Failure;
+
+/// Where the data is.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// The directory of a database that no server has open.
+    #[arg(
+        long,
+        value_name = "DIR",
+        env = "MONOTABLE_DATA",
+        required_unless_present = "endpoint_url",
+        conflicts_with = "endpoint_url"
+    )]
+    data: Option<PathBuf>,
+    /// A server that speaks DynamoDB, such as http://127.0.0.1:8000; with the access key in AWS_ACCESS_KEY_ID and
+    /// AWS_SECRET_ACCESS_KEY.
+    #[arg(long, value_name = "URL", env = "MONOTABLE_ENDPOINT_URL")]
+    endpoint_url: Option<String>,
+    /// The region to sign requests for.
+    #[arg(long, default_value = "us-east-1", env = "AWS_REGION")]
+    region: String,
+}
+
+/// An open database.
+pub(crate) enum Database {
+    Directory(Engine),
+    Endpoint(Box<Client>),
+}
+
+impl Place {
+    /// Opens a database that is there.
+    pub(crate) fn open(&self) -> Result<Database, Failure> {
+        if let Some(path) = &self.data
+            && !path.is_dir()
+        {
+            return Err(Failure::with_help(
+                format!("there is no database in {}", path.display()),
+                "`monotable table create` makes one",
+            ));
+        }
+        self.open_or_make()
+    }
+
+    /// Opens a database, or makes one where there is none.
+    pub(crate) fn open_or_make(&self) -> Result<Database, Failure> {
+        if let Some(url) = &self.endpoint_url {
+            let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| "local".to_owned());
+            let (id, secret) = (variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"));
+            return Ok(Database::Endpoint(Box::new(Client::new(url, &self.region, &id, &secret)?)));
+        }
+        let path = self.data.clone().unwrap_or_default();
+        // A command syncs once, at its end.
+        let options =
+            Options { durability: Durability::None, region: self.region.clone(), ..Options::default() };
+        Engine::open(path, options).map(Database::Directory).map_err(|error| {
+            Failure::with_help(
+                error,
+                "if a server has it open, work through the server: --endpoint-url http://127.0.0.1:8000",
+            )
+        })
+    }
+}
+
+impl Database {
+    /// Runs an operation.
+    pub(crate) fn run(&self, operation: impl Into<Operation>) -> Result<Reply, Failure> {
+        let operation = operation.into();
+        match self {
+            Database::Directory(engine) => Ok(engine.run(operation)?),
+            Database::Endpoint(client) => client.run(&operation).map_err(|error| match &error {
+                ClientError::Unreachable(..) => {
+                    Failure::with_help(error, "is the server running? `monotable serve`")
+                }
+                _ => Failure::from(error),
+            }),
+        }
+    }
+
+    /// Makes what was written durable.
+    pub(crate) fn finish(self) -> Result<(), Failure> {
+        match self {
+            Database::Directory(engine) => Ok(engine.sync()?),
+            Database::Endpoint(_) => Ok(()),
+        }
+    }
+}
+
+/// Takes the reply that belongs to a request.
+macro_rules! expect_reply {
+    ($reply:expr, $variant:ident) => {
+        match $reply {
+            dynamo::Reply::$variant(reply) => Ok(reply),
+            _ => Err($crate::failure::Failure::new("the server answered another request than it was asked")),
+        }
+    };
+}
+
+pub(crate) use expect_reply;

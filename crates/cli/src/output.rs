@@ -1,0 +1,33 @@
+//! How results are printed: for people, or for programs.
+
+use std::io::Write;
+
+use clap::ValueEnum;
+use dynamo::operation::Reply;
+
+use crate::failure::Failure;
+
+/// The form of what a command prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// DynamoDB's JSON.
+    Json,
+}
+
+/// Prints a line. A reader that went away has seen enough.
+pub(crate) fn line(text: &str) -> Result<(), Failure> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        outcome => Ok(outcome?),
+    }
+}
+
+/// Prints a reply as JSON.
+pub(crate) fn reply(reply: &Reply) -> Result<(), Failure> {
+    let mut json = Vec::new();
+    reply.write_json(&mut json);
+    let value: serde_json::Value = serde_json::from_slice(&json)?;
+    line(&serde_json::to_string_pretty(&value)?)
+}

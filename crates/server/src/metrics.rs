@@ -1,0 +1,235 @@
+//! Counts for Prometheus: requests, latencies, sizes, connections, commits.
+//!
+//! Counting costs a few additions to atomics for each request; the text is made when somebody asks for it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use dynamo::{ApiError, ErrorKind};
+use engine::Engine;
+use parking_lot::Mutex;
+
+use crate::target::{TARGETS, Target};
+
+/// Upper bounds of the latency buckets, in microseconds, and as Prometheus writes them.
+const BUCKETS: [(u64, &str); 14] = [
+    (50, "0.00005"),
+    (100, "0.0001"),
+    (250, "0.00025"),
+    (500, "0.0005"),
+    (1_000, "0.001"),
+    (2_500, "0.0025"),
+    (5_000, "0.005"),
+    (10_000, "0.01"),
+    (25_000, "0.025"),
+    (50_000, "0.05"),
+    (100_000, "0.1"),
+    (250_000, "0.25"),
+    (1_000_000, "1"),
+    (5_000_000, "5"),
+];
+
+/// Running counts of a server.
+pub(crate) struct Metrics {
+    operations: Vec<OperationMetrics>,
+    /// By operation and exception. Errors are rare enough for a lock.
+    errors: Mutex<BTreeMap<(&'static str, &'static str), u64>>,
+    connections: AtomicU64,
+    open: AtomicU64,
+    refused: AtomicU64,
+}
+
+#[derive(Default)]
+struct OperationMetrics {
+    succeeded: AtomicU64,
+    request_bytes: AtomicU64,
+    nanoseconds: AtomicU64,
+    buckets: [AtomicU64; BUCKETS.len() + 1],
+}
+
+impl Default for Metrics {
+    fn default() -> Metrics {
+        Metrics {
+            operations: (0..TARGETS).map(|_| OperationMetrics::default()).collect(),
+            errors: Mutex::default(),
+            connections: AtomicU64::new(0),
+            open: AtomicU64::new(0),
+            refused: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Metrics {
+    /// Counts an answered request. Without a target it was refused before its operation was known.
+    pub(crate) fn record(
+        &self,
+        target: Option<Target>,
+        error: Option<&ApiError>,
+        request_bytes: usize,
+        time: Duration,
+    ) {
+        if let Some(error) = error {
+            let operation = target.map_or("unknown", |target| target.name);
+            *self.errors.lock().entry((operation, error.kind.name())).or_default() += 1;
+        }
+        let Some(counts) = target.and_then(|target| self.operations.get(target.index)) else { return };
+        if error.is_none() {
+            counts.succeeded.fetch_add(1, Relaxed);
+        }
+        counts.request_bytes.fetch_add(request_bytes as u64, Relaxed);
+        counts.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+        let bucket = BUCKETS.iter().position(|(bound, _)| time.as_micros() <= u128::from(*bound));
+        if let Some(bucket) = counts.buckets.get(bucket.unwrap_or(BUCKETS.len())) {
+            bucket.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Counts a request that was not let in, or whose body could not be read.
+    pub(crate) fn refused(&self) {
+        self.refused.fetch_add(1, Relaxed);
+    }
+
+    /// Counts an accepted connection.
+    pub(crate) fn connected(&self) {
+        self.connections.fetch_add(1, Relaxed);
+    }
+
+    /// Notes how many connections are open.
+    pub(crate) fn open_connections(&self, count: usize) {
+        self.open.store(count as u64, Relaxed);
+    }
+
+    /// Everything as Prometheus reads it.
+    pub(crate) fn text(&self, engine: &Engine) -> String {
+        let mut text = Text::default();
+        self.write_requests(&mut text);
+        self.write_latencies(&mut text);
+        self.write_connections(&mut text);
+        write_engine(engine, &mut text);
+        text.0
+    }
+
+    fn used(&self) -> impl Iterator<Item = (&'static str, &OperationMetrics)> {
+        let all = Target::all().zip(&self.operations);
+        let used = all.filter(|(_, counts)| counts.buckets.iter().any(|bucket| bucket.load(Relaxed) > 0));
+        used.map(|(target, counts)| (target.name, counts))
+    }
+
+    fn write_requests(&self, text: &mut Text) {
+        let errors = self.errors.lock().clone();
+        text.family("monotable_requests_total", "counter", "Requests by operation and outcome.");
+        for (operation, counts) in self.used() {
+            let succeeded = counts.succeeded.load(Relaxed);
+            text.line(
+                "monotable_requests_total",
+                &[("operation", operation), ("outcome", "success")],
+                succeeded,
+            );
+        }
+        for ((operation, exception), count) in &errors {
+            text.line("monotable_requests_total", &[("operation", operation), ("outcome", exception)], count);
+        }
+        text.family("monotable_throttles_total", "counter", "Requests refused because there were too many.");
+        let throttled = ErrorKind::ProvisionedThroughputExceeded.name();
+        let throttle_count: u64 =
+            errors.iter().filter(|((_, exception), _)| *exception == throttled).map(|(_, count)| count).sum();
+        text.line("monotable_throttles_total", &[], throttle_count);
+        text.family("monotable_request_bytes_total", "counter", "Bytes of request bodies.");
+        for (operation, counts) in self.used() {
+            text.line(
+                "monotable_request_bytes_total",
+                &[("operation", operation)],
+                counts.request_bytes.load(Relaxed),
+            );
+        }
+    }
+
+    fn write_latencies(&self, text: &mut Text) {
+        let name = "monotable_request_seconds";
+        text.family(name, "histogram", "Time from the end of a request's head to its answer.");
+        for (operation, counts) in self.used() {
+            let mut below = 0;
+            let bounds = BUCKETS.iter().map(|(_, text)| *text).chain(["+Inf"]);
+            for (bound, bucket) in bounds.zip(&counts.buckets) {
+                below += bucket.load(Relaxed);
+                text.line(&format!("{name}_bucket"), &[("operation", operation), ("le", bound)], below);
+            }
+            let seconds = Duration::from_nanos(counts.nanoseconds.load(Relaxed)).as_secs_f64();
+            text.line(&format!("{name}_sum"), &[("operation", operation)], seconds);
+            text.line(&format!("{name}_count"), &[("operation", operation)], below);
+        }
+    }
+
+    fn write_connections(&self, text: &mut Text) {
+        text.family("monotable_connections_total", "counter", "Connections accepted.");
+        text.line("monotable_connections_total", &[], self.connections.load(Relaxed));
+        text.family("monotable_connections", "gauge", "Connections open.");
+        text.line("monotable_connections", &[], self.open.load(Relaxed));
+        text.family("monotable_refused_total", "counter", "Requests not let in, or not read to their end.");
+        text.line("monotable_refused_total", &[], self.refused.load(Relaxed));
+    }
+}
+
+fn write_engine(engine: &Engine, text: &mut Text) {
+    let counts = engine.metrics();
+    text.family("monotable_commit_groups_total", "counter", "Groups of writes committed together.");
+    text.line("monotable_commit_groups_total", &[], counts.groups);
+    text.family("monotable_commit_writes_total", "counter", "Writes in these groups.");
+    text.line("monotable_commit_writes_total", &[], counts.writes);
+    text.family("monotable_sync_seconds", "summary", "Time spent making groups durable.");
+    text.line("monotable_sync_seconds_sum", &[], Duration::from_nanos(counts.sync_nanoseconds).as_secs_f64());
+    text.line("monotable_sync_seconds_count", &[], counts.syncs);
+    if let Ok(bytes) = engine.size_on_disk_bytes() {
+        text.family("monotable_disk_bytes", "gauge", "What the database takes on disk.");
+        text.line("monotable_disk_bytes", &[], bytes);
+    }
+    text.family("monotable_takes_writes", "gauge", "1 while the engine takes writes.");
+    text.line("monotable_takes_writes", &[], u8::from(engine.failure().is_none()));
+}
+
+/// Prometheus' text format.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        // Writing to a String cannot fail.
+        let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+    }
+
+    fn line(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+        self.0.push_str(name);
+        for (place, (label, text)) in labels.iter().enumerate() {
+            let _ = write!(self.0, "{}{label}=\"{text}\"", if place == 0 { '{' } else { ',' });
+        }
+        let _ = writeln!(self.0, "{} {value}", if labels.is_empty() { "" } else { "}" });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_counted_by_operation_outcome_and_latency() {
+        let metrics = Metrics::default();
+        let target = Target::parse(b"DynamoDB_20120810.GetItem");
+        metrics.record(target, None, 10, Duration::from_micros(70));
+        metrics.record(target, Some(&ApiError::validation("x")), 10, Duration::from_secs(9));
+        let text = metrics.text(&Engine::in_memory());
+        for line in [
+            "monotable_requests_total{operation=\"GetItem\",outcome=\"success\"} 1",
+            "monotable_requests_total{operation=\"GetItem\",outcome=\"ValidationException\"} 1",
+            "monotable_request_seconds_bucket{operation=\"GetItem\",le=\"0.00005\"} 0",
+            "monotable_request_seconds_bucket{operation=\"GetItem\",le=\"0.0001\"} 1",
+            "monotable_request_seconds_bucket{operation=\"GetItem\",le=\"+Inf\"} 2",
+            "monotable_request_seconds_count{operation=\"GetItem\"} 2",
+            "monotable_request_bytes_total{operation=\"GetItem\"} 20",
+            "monotable_throttles_total 0",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+        }
+    }
+}
