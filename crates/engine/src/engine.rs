@@ -26,6 +26,8 @@ use crate::store::{FjallStore, MemoryStore, Store, StoreOptions};
 /// ```
 #[derive(Clone)]
 pub struct Engine {
+    // Dropped before `inner`: it waits for its thread, so the database is closed once the last handle is gone.
+    housekeeper: Option<Arc<Housekeeper>>,
     pub(crate) inner: Arc<Inner>,
 }
 
@@ -34,7 +36,6 @@ pub(crate) struct Inner {
     pub(crate) committer: Committer,
     pub(crate) options: Options,
     pub(crate) metrics: Arc<Metrics>,
-    housekeeper: parking_lot::Mutex<Option<Housekeeper>>,
 }
 
 /// Why a database could not be opened.
@@ -77,12 +78,9 @@ impl Engine {
         let metrics = Arc::new(Metrics::default());
         let committer = Committer::start(store, options.durability, options.clock.clone(), metrics.clone())?;
         let interval = options.housekeeping;
-        let inner =
-            Arc::new(Inner { committer, options, metrics, housekeeper: parking_lot::Mutex::new(None) });
-        if let Some(interval) = interval {
-            *inner.housekeeper.lock() = Housekeeper::start(Arc::downgrade(&inner), interval);
-        }
-        Ok(Engine { inner })
+        let inner = Arc::new(Inner { committer, options, metrics });
+        let housekeeper = interval.and_then(|interval| Housekeeper::start(Arc::downgrade(&inner), interval));
+        Ok(Engine { housekeeper: housekeeper.map(Arc::new), inner })
     }
 
     /// Runs an operation and waits for its reply.
@@ -127,16 +125,14 @@ impl Engine {
         self.inner.keep_house().map_err(ApiError::from)
     }
 
-    pub(crate) fn view(&self) -> View {
-        self.inner.committer.view()
-    }
-}
-
-impl Inner {
     /// Has the housekeeper look for work now, if there is one.
     pub(crate) fn wake_housekeeper(&self) {
-        if let Some(housekeeper) = &*self.housekeeper.lock() {
+        if let Some(housekeeper) = &self.housekeeper {
             housekeeper.wake();
         }
+    }
+
+    pub(crate) fn view(&self) -> View {
+        self.inner.committer.view()
     }
 }

@@ -33,7 +33,7 @@ struct Signal {
 }
 
 impl Housekeeper {
-    /// Starts the thread. It holds no handle of the engine while it waits, so it never keeps one open.
+    /// Starts the thread. It holds no handle of the engine, and what all handles share only during a step.
     pub(crate) fn start(inner: Weak<Inner>, interval: Duration) -> Option<Housekeeper> {
         let signal = Arc::new((Mutex::new(Signal::default()), Condvar::new()));
         let waiting = signal.clone();
@@ -74,10 +74,8 @@ impl Drop for Housekeeper {
     fn drop(&mut self) {
         self.signal.0.lock().stop = true;
         self.signal.1.notify_one();
-        if let Some(thread) = self.thread.take()
-            // The last handle may be dropped by this very thread, which cannot wait for itself.
-            && thread.thread().id() != std::thread::current().id()
-        {
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been reported by then.
             let _ = thread.join();
         }
     }

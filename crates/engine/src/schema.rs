@@ -7,11 +7,11 @@
 
 use std::collections::BTreeSet;
 
-use dynamo::ApiError;
 use dynamo::operation::{
     AttributeDefinition, KeyRole, KeySchemaElement, LocalSecondaryIndex, Projection as ProjectionRequest,
     ProjectionType,
 };
+use dynamo::{ApiError, Choice};
 
 use crate::layout::{KeyAttribute, KeySchema};
 use crate::table::Projection;
@@ -34,10 +34,9 @@ pub(crate) fn invalid(detail: impl std::fmt::Display) -> ApiError {
 pub(crate) fn definitions(request: &[AttributeDefinition]) -> Result<Vec<KeyAttribute>, ApiError> {
     let mut definitions: Vec<KeyAttribute> = Vec::with_capacity(request.len());
     for definition in request {
-        let (Some(name), Some(key_type)) = (
-            &definition.attribute_name,
-            definition.attribute_type.as_ref().and_then(|choice| choice.known()),
-        ) else {
+        let (Some(name), Some(key_type)) =
+            (&definition.attribute_name, definition.attribute_type.as_ref().and_then(Choice::known))
+        else {
             return Err(ApiError::validation("AttributeDefinitions are incomplete"));
         };
         if definitions.iter().any(|other| other.name == *name) {

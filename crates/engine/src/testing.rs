@@ -74,11 +74,6 @@ impl Bench {
         self.ok("PutItem", &json!({ "TableName": table, "Item": item }));
     }
 
-    pub(crate) fn get(&self, table: &str, key: &str) -> Option<Value> {
-        let reply = self.ok("GetItem", &json!({ "TableName": table, "Key": { "pk": { "S": key } } }));
-        reply.get("Item").cloned()
-    }
-
     /// The partition keys of all items, from a scan of the table or one of its indexes.
     pub(crate) fn keys(&self, table: &str, index: Option<&str>) -> Vec<String> {
         let mut request = json!({ "TableName": table });

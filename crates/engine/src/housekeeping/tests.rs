@@ -295,3 +295,20 @@ fn a_thread_keeps_house_by_itself() {
     }
     panic!("the index was not filled");
 }
+
+#[test]
+fn a_database_is_closed_once_its_last_handle_is_gone() {
+    let directory = tempfile::tempdir().unwrap();
+    for _ in 0..20 {
+        let options = crate::Options {
+            housekeeping: Some(std::time::Duration::from_micros(50)),
+            reserve_bytes: 0,
+            ..crate::Options::default()
+        };
+        let engine = crate::Engine::open(directory.path(), options).unwrap();
+        let other = engine.clone();
+        drop(engine);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        drop(other);
+    }
+}

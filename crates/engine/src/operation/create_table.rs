@@ -9,7 +9,7 @@ use dynamo::operation::{
     CreateTable, CreateTableReply, GlobalSecondaryIndex, IndexStatus, LocalSecondaryIndex, SSESpecification,
     SSEType, StreamSpecification, StreamViewType, TableDescription, TableStatus,
 };
-use dynamo::{ApiError, ErrorKind};
+use dynamo::{ApiError, Choice, ErrorKind};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::catalog::CatalogChange;
@@ -88,7 +88,7 @@ fn check(request: &CreateTable, options: &Options) -> Result<NewTable, ApiError>
         table_class: request
             .table_class
             .as_ref()
-            .and_then(|class| class.known())
+            .and_then(Choice::known)
             .map(|class| class.name().to_owned()),
         table_class_changed_milliseconds: None,
         encryption,
@@ -235,7 +235,7 @@ pub(super) fn new_index(name: String, schema: KeySchema, projection: crate::tabl
 
 fn check_stream(request: Option<&StreamSpecification>) -> Result<Option<StreamView>, ApiError> {
     let Some(request) = request else { return Ok(None) };
-    let view = request.stream_view_type.as_ref().and_then(|view| view.known());
+    let view = request.stream_view_type.as_ref().and_then(Choice::known);
     match (request.stream_enabled.unwrap_or_default(), view) {
         (true, Some(view)) => Ok(Some(stream_view(view))),
         (true, None) => {
@@ -263,7 +263,7 @@ pub(super) fn check_encryption(
     request: &SSESpecification,
     options: &Options,
 ) -> Result<Option<Encryption>, ApiError> {
-    let kind = request.sse_type.as_ref().and_then(|kind| kind.known());
+    let kind = request.sse_type.as_ref().and_then(Choice::known);
     if request.enabled == Some(false) {
         if kind.is_some() {
             return Err(invalid("SSEType can not be specified if Enabled is false"));
@@ -299,8 +299,7 @@ fn key_arn(key: &str, options: &Options) -> String {
 }
 
 /// Writes the table, unless there is one of its name.
-fn write(new_table: NewTable, latest: &Latest<'_>) -> Result<(Arc<Table>, Changes), Fault> {
-    let NewTable(mut table) = new_table;
+fn write(NewTable(mut table): NewTable, latest: &Latest<'_>) -> Result<(Arc<Table>, Changes), Fault> {
     if latest.catalog.table(&table.name).is_some() {
         let message = format!("Table already exists: {}", table.name);
         return Err(ApiError::new(ErrorKind::ResourceInUse, message).into());

@@ -16,7 +16,7 @@ impl Engine {
     pub fn delete_table(&self, request: DeleteTable) -> Result<DeleteTableReply, ApiError> {
         request.check_fields()?;
         let table = self.inner.committer.run(move |latest| write(&request, latest))?;
-        self.inner.wake_housekeeper();
+        self.wake_housekeeper();
         Ok(DeleteTableReply { table_description: Some(reply(self, &table)) })
     }
 }

@@ -23,7 +23,7 @@ use crate::stream::{KnownStream, ShardIterator, find_stream, sequence_text, trim
 
 /// Records of one answer.
 const RECORDS_MAX: usize = 1000;
-/// Bytes of one answer; the record that reaches it is the last.
+/// Bytes of one answer, unless one record alone is larger.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 impl Engine {
@@ -103,18 +103,22 @@ fn read(request: &GetRecords, place: u64, stream: &KnownStream, view: &View) -> 
     let id = stream.stream.id;
     let range = KeyRange { lower: Bound::Included(record_key(id, place)), ..KeyRange::of_collection(id) };
     let (lower, upper) = range.bounds();
-    let mut entries = view.snapshot.range(Space::Log, lower, upper, Direction::Forward);
+    let entries = view.snapshot.range(Space::Log, lower, upper, Direction::Forward);
     let limit = request.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(RECORDS_MAX);
     let mut page = Page { records: Vec::new(), next: place, is_last: false };
     let mut bytes = 0;
-    while page.records.len() < limit.min(RECORDS_MAX) && bytes < ANSWER_BYTES_MAX {
-        let Some((key, value)) = entries.next().transpose()? else { break };
+    for entry in entries {
+        let (key, value) = entry?;
         bytes += value.len();
+        let is_full = page.records.len() >= limit || bytes > ANSWER_BYTES_MAX;
+        if is_full && !page.records.is_empty() {
+            return Ok(page);
+        }
         let (sequence, record) = decode(&key, value)?;
         page.next = sequence.saturating_add(1);
         page.records.push((sequence, record));
     }
-    page.is_last = entries.next().is_none();
+    page.is_last = true;
     Ok(page)
 }
 

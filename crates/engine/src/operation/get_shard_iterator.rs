@@ -1,7 +1,7 @@
 //! GetShardIterator.
 
 use dynamo::operation::{GetShardIterator, GetShardIteratorReply, ShardIteratorType};
-use dynamo::{ApiError, ErrorKind};
+use dynamo::{ApiError, Choice, ErrorKind};
 
 use crate::commit::View;
 use crate::engine::Engine;
@@ -48,7 +48,7 @@ fn check(request: &GetShardIterator) -> Result<Option<u64>, ApiError> {
 }
 
 fn kind_of(request: &GetShardIterator) -> ShardIteratorType {
-    let kind = request.shard_iterator_type.as_ref().and_then(|kind| kind.known());
+    let kind = request.shard_iterator_type.as_ref().and_then(Choice::known);
     kind.unwrap_or(ShardIteratorType::TrimHorizon)
 }
 

@@ -3,7 +3,7 @@
 use dynamo::ApiError;
 use dynamo::operation::{ListStreams, ListStreamsReply, Stream};
 
-use crate::arn::{self, Resource};
+use crate::arn::{self, Arn, Resource};
 use crate::engine::Engine;
 use crate::stream::{KnownStream, streams};
 
@@ -17,12 +17,14 @@ impl Engine {
         let view = self.view();
         let table = request.table_name.as_deref().map(arn::table_name);
         let wanted = |stream: &KnownStream| table.is_none_or(|table| stream.table_name == table);
-        let listed = streams(&view.catalog).into_iter().filter(wanted).map(|stream| self.listed(&stream));
-        let after = request.exclusive_start_stream_arn;
-        let mut listed = listed.skip_while(|stream| after.is_some() && stream.stream_arn != after);
-        if after.is_some() {
-            listed.next();
-        }
+        let after = request.exclusive_start_stream_arn.as_deref().map(place_of).transpose()?;
+        let is_after = |stream: &KnownStream| {
+            after.is_none_or(|(table, label)| {
+                (stream.table_name.as_str(), stream.label().as_str()) > (table, label)
+            })
+        };
+        let listed = streams(&view.catalog).into_iter().filter(|stream| wanted(stream) && is_after(stream));
+        let mut listed = listed.map(|stream| self.listed(&stream));
         let limit = request.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(STREAMS_PER_PAGE);
         let streams: Vec<Stream> = listed.by_ref().take(limit).collect();
         let last = streams.last().filter(|_| listed.next().is_some());
@@ -37,5 +39,13 @@ impl Engine {
             table_name: Some(stream.table_name.clone()),
             stream_label: Some(label),
         }
+    }
+}
+
+/// Table and label in the ARN of a stream: streams are listed in this order.
+fn place_of(arn: &str) -> Result<(&str, &str), ApiError> {
+    match Arn::parse(arn).map(|arn| arn.resource) {
+        Some(Resource::Stream(table, label)) => Ok((table, label)),
+        _ => Err(ApiError::validation("Invalid StreamArn")),
     }
 }

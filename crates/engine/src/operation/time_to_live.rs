@@ -23,7 +23,7 @@ impl Engine {
         request.check_fields()?;
         let specification = request.time_to_live_specification.clone();
         self.inner.committer.run(move |latest| write(&request, latest))?;
-        self.inner.wake_housekeeper();
+        self.wake_housekeeper();
         Ok(UpdateTimeToLiveReply { time_to_live_specification: specification })
     }
 

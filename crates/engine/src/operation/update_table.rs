@@ -10,11 +10,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use dynamo::ApiError;
 use dynamo::operation::{
     BillingMode, SSESpecification, SSEStatus, StreamSpecification, TableClass, TableDescription, TableStatus,
     UpdateTable, UpdateTableReply,
 };
+use dynamo::{ApiError, Choice};
 
 use super::create_table::{check_encryption, stream_view};
 use crate::catalog::{CatalogChange, ClosedStream, find_named_table};
@@ -34,8 +34,8 @@ impl Engine {
     pub fn update_table(&self, request: UpdateTable) -> Result<UpdateTableReply, ApiError> {
         let checked = check(request, &self.inner.options)?;
         let write = move |latest: &Latest<'_>| write(checked, latest);
-        let (checked, old, new) = self.inner.committer.run_alone(write)?;
-        self.inner.wake_housekeeper();
+        let (checked, old, new) = self.inner.committer.run(write)?;
+        self.wake_housekeeper();
         Ok(UpdateTableReply { table_description: Some(reply(self, &checked, &old, &new)) })
     }
 }
@@ -73,7 +73,7 @@ fn check(request: UpdateTable, options: &Options) -> Result<Checked, ApiError> {
 }
 
 fn check_units(request: &UpdateTable) -> Result<Option<Throughput>, ApiError> {
-    let mode = request.billing_mode.as_ref().and_then(|mode| mode.known());
+    let mode = request.billing_mode.as_ref().and_then(Choice::known);
     match (mode, &request.provisioned_throughput) {
         (Some(BillingMode::PayPerRequest), Some(_)) => Err(invalid(throughput::UNITS_ON_DEMAND)),
         (Some(BillingMode::Provisioned), None) => {
@@ -84,7 +84,7 @@ fn check_units(request: &UpdateTable) -> Result<Option<Throughput>, ApiError> {
 }
 
 fn check_stream(request: &StreamSpecification) -> Result<StreamChange, ApiError> {
-    let view = request.stream_view_type.as_ref().and_then(|view| view.known());
+    let view = request.stream_view_type.as_ref().and_then(Choice::known);
     match (request.stream_enabled.unwrap_or_default(), view) {
         (true, Some(view)) => Ok(StreamChange::Open(stream_view(view))),
         (true, None) => Err(invalid("If stream is being enabled then UpdateViewType is required")),
@@ -149,7 +149,7 @@ impl Update {
     /// Billing mode and units of the table; the limits of its mode go with the mode.
     fn change_throughput(&mut self, checked: &Checked) -> Result<(), ApiError> {
         let request = &checked.request;
-        let mode = request.billing_mode.as_ref().and_then(|mode| mode.known());
+        let mode = request.billing_mode.as_ref().and_then(Choice::known);
         let was_on_demand = self.table.settings.on_demand;
         let on_demand = mode.map_or(was_on_demand, |mode| mode == BillingMode::PayPerRequest);
         if on_demand && checked.units.is_some() {
@@ -255,7 +255,7 @@ impl Update {
             }
             settings.encryption.clone_from(&change.encryption);
         }
-        if let Some(class) = request.table_class.as_ref().and_then(|class| class.known()) {
+        if let Some(class) = request.table_class.as_ref().and_then(Choice::known) {
             let current = settings.table_class.as_deref().unwrap_or(TableClass::Standard.name());
             if current != class.name() {
                 settings.table_class = Some(class.name().to_owned());

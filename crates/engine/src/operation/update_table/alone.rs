@@ -3,8 +3,8 @@
 //! Seen on DynamoDB in October 2026: of the pairs of settings only a switch to on-demand with limits or with a stream, and
 //! index changes with a switch of the billing mode, are taken. When several settings want to be alone, the one that is named first below is reported.
 
-use dynamo::ApiError;
 use dynamo::operation::{BillingMode, UpdateTable};
+use dynamo::{ApiError, Choice};
 
 use crate::schema::invalid;
 
@@ -51,7 +51,7 @@ impl Given {
             limits: request.on_demand_throughput.is_some(),
             stream: request.stream_specification.is_some(),
             units: request.provisioned_throughput.is_some(),
-            mode: request.billing_mode.as_ref().and_then(|mode| mode.known()),
+            mode: request.billing_mode.as_ref().and_then(Choice::known),
             index_updates: !updates.is_empty(),
             index_creates: updates.iter().any(|update| update.create.is_some()),
             index_deletes: updates.iter().any(|update| update.delete.is_some()),
