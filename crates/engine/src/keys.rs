@@ -63,6 +63,11 @@ fn kind_of(key_type: KeyType) -> &'static str {
     if key_type == KeyType::B { "binary" } else { "string" }
 }
 
+/// Whether a key was refused because it is empty. A transaction that writes is refused as a whole for that, and for no other key.
+pub(crate) fn is_empty_key(error: &ApiError) -> bool {
+    error.message.starts_with("One or more parameter values are not valid.")
+}
+
 /// Checks the length of a key value; its type has been checked.
 pub(crate) fn check_key_size(
     schema: &KeySchema,

@@ -14,7 +14,6 @@ use aws_sdk_dynamodb::config::{
     BehaviorVersion, ConfigBag, Credentials, Intercept, Region, RuntimeComponents, retry::RetryConfig,
 };
 use aws_sdk_dynamodb::error::{BoxError, ProvideErrorMetadata, SdkError};
-use aws_sdk_dynamodb::primitives::SdkBody;
 
 use super::Database;
 use crate::answer::Answer;
@@ -32,7 +31,9 @@ pub(crate) struct Endpoint {
 impl Endpoint {
     /// A new server on an engine in memory.
     pub(crate) fn of_new_server() -> Endpoint {
-        let server = server::Server::bind(engine::Engine::in_memory(), server::Settings::default());
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+        let settings = server::Settings { address, workers: 1, ..server::Settings::default() };
+        let server = server::Server::bind(engine::Engine::in_memory(), settings);
         let server = server.expect("a server can be started");
         let (address, stopper) = (server.address(), server.stopper());
         let thread = std::thread::spawn(move || server.run());
@@ -127,9 +128,131 @@ impl fmt::Debug for Exchange {
     }
 }
 
-#[aws_smithy_runtime_api_macros_free::intercept]
 impl Intercept for Exchange {
     fn name(&self) -> &'static str {
         "Exchange"
+    }
+
+    fn modify_before_signing(
+        &self,
+        context: &mut BeforeTransmitInterceptorContextMut<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let texts = self.0.lock().expect("nobody panics with it");
+        let request = context.request_mut();
+        let target = request.headers().get("x-amz-target").unwrap_or_default();
+        let service = target.split('.').next().unwrap_or_default().to_owned();
+        *request.body_mut() = texts.request.clone().into();
+        request.headers_mut().insert("content-length", texts.request.len().to_string());
+        request.headers_mut().insert("x-amz-target", format!("{service}.{}", texts.operation));
+        Ok(())
+    }
+
+    fn read_after_deserialization(
+        &self,
+        context: &AfterDeserializationInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let body = context.response().body().bytes().unwrap_or_default();
+        self.0.lock().expect("nobody panics with it").answer = String::from_utf8_lossy(body).into_owned();
+        Ok(())
+    }
+}
+
+/// What the SDK made of an answer: nothing to complain about, or an error with its name and words.
+type Outcome = Result<(), (String, String)>;
+
+fn outcome<T, E: ProvideErrorMetadata + fmt::Debug, R: fmt::Debug>(sent: Result<T, SdkError<E, R>>) -> Outcome {
+    match sent {
+        Ok(_) => Ok(()),
+        Err(SdkError::ServiceError(error)) => {
+            let error = error.into_err();
+            Err((error.code().unwrap_or_default().to_owned(), error.message().unwrap_or_default().to_owned()))
+        }
+        Err(other) => panic!("the SDK cannot make sense of the answer: {other:?}"),
+    }
+}
+
+/// Calls the method of the SDK for an operation.
+macro_rules! send {
+    ($self:ident, $operation:ident, $($name:literal $client:ident $method:ident,)*) => {
+        match $operation {
+            $($name => outcome($self.runtime.block_on($self.$client.$method().send())),)*
+            // An operation that the SDK does not have goes out under the name of one that it has.
+            _ => outcome($self.runtime.block_on($self.client.describe_limits().send())),
+        }
+    };
+}
+
+impl Endpoint {
+    fn send(&self, operation: &str) -> Outcome {
+        send! { self, operation,
+            "PutItem" client put_item,
+            "GetItem" client get_item,
+            "UpdateItem" client update_item,
+            "DeleteItem" client delete_item,
+            "Query" client query,
+            "Scan" client scan,
+            "BatchGetItem" client batch_get_item,
+            "BatchWriteItem" client batch_write_item,
+            "TransactGetItems" client transact_get_items,
+            "TransactWriteItems" client transact_write_items,
+            "CreateTable" client create_table,
+            "DescribeTable" client describe_table,
+            "UpdateTable" client update_table,
+            "DeleteTable" client delete_table,
+            "ListTables" client list_tables,
+            "TagResource" client tag_resource,
+            "UntagResource" client untag_resource,
+            "ListTagsOfResource" client list_tags_of_resource,
+            "UpdateTimeToLive" client update_time_to_live,
+            "DescribeTimeToLive" client describe_time_to_live,
+            "DescribeLimits" client describe_limits,
+            "DescribeEndpoints" client describe_endpoints,
+            "ExecuteStatement" client execute_statement,
+            "BatchExecuteStatement" client batch_execute_statement,
+            "ExecuteTransaction" client execute_transaction,
+            "DescribeContinuousBackups" client describe_continuous_backups,
+            "UpdateContinuousBackups" client update_continuous_backups,
+            "CreateBackup" client create_backup,
+            "DescribeBackup" client describe_backup,
+            "ListBackups" client list_backups,
+            "DeleteBackup" client delete_backup,
+            "RestoreTableFromBackup" client restore_table_from_backup,
+            "RestoreTableToPointInTime" client restore_table_to_point_in_time,
+            "ListStreams" streams list_streams,
+            "DescribeStream" streams describe_stream,
+            "GetShardIterator" streams get_shard_iterator,
+            "GetRecords" streams get_records,
+        }
+    }
+}
+
+impl Database for Endpoint {
+    fn call(&mut self, operation: &str, body: &str) -> Answer {
+        *self.exchange.0.lock().expect("nobody panics with it") =
+            Texts { operation: operation.to_owned(), request: body.to_owned(), answer: String::new() };
+        let outcome = self.send(operation);
+        let text = std::mem::take(&mut self.exchange.0.lock().expect("nobody panics with it").answer);
+        let body = read_strict(&text).unwrap_or_else(|why| Json::Text(format!("not JSON, {why}: {text}")));
+        let answer = Answer { is_error: outcome.is_err(), body };
+        if let Err((name, words)) = outcome {
+            assert_eq!((name.as_str(), words.as_str()), (answer.exception(), answer.message()), "{operation}: {text}");
+        }
+        answer
+    }
+
+    fn is_thrown_away(&self) -> bool {
+        self.server.is_some()
+    }
+
+    fn advance(&mut self, _: i64) -> bool {
+        false
+    }
+
+    fn pause(&mut self) {
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
