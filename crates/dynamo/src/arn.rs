@@ -41,8 +41,8 @@ mod tests {
 
     #[test]
     fn the_table_is_found_in_every_arn_of_it() {
-        let table = table_arn("us-east-1", "000000000000", "Orders");
-        assert_eq!(table, "arn:aws:dynamodb:us-east-1:000000000000:table/Orders");
+        let table = table_arn("us-east-1", "123456789012", "Orders");
+        assert_eq!(table, "arn:aws:dynamodb:us-east-1:123456789012:table/Orders");
         let arns = [
             index_arn(&table, "byDay"),
             stream_arn(&table, "2024-01-01T00:00:00.000"),

@@ -66,7 +66,7 @@ impl Units {
         Units { table: units, ..Units::default() }
     }
 
-    /// What a write costs; `factor` is 2 in a transaction.
+    /// What a write costs; `factor` is 2 in a transaction, and applies to the item: its index entries cost the same.
     pub(crate) fn of_write(change: &ItemChange<'_>, factor: f64) -> Units {
         let size = |item: &dynamo::StoredItem| item.size_bytes();
         let larger = change.old.map_or(0, size).max(change.new.map_or(0, size));
@@ -74,7 +74,7 @@ impl Units {
         for index in change.table.written_indexes() {
             let work = change.index_work(index);
             let parts = [work.removed_bytes, work.written_bytes];
-            let cost = parts.into_iter().flatten().map(write_units).sum::<f64>() * factor;
+            let cost = parts.into_iter().flatten().map(write_units).sum::<f64>();
             if cost > 0.0 {
                 units.add_index(index.local, &index.name, cost);
             }

@@ -57,7 +57,7 @@ impl Default for Options {
             clock: Arc::new(SystemClock),
             housekeeping: Some(Duration::from_secs(1)),
             region: "us-east-1".to_owned(),
-            account: "000000000000".to_owned(),
+            account: "123456789012".to_owned(),
             endpoint: None,
         }
     }

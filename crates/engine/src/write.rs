@@ -10,7 +10,7 @@ use expression::{Condition, Update};
 use crate::change::ItemChange;
 use crate::commit::{Changes, Latest};
 use crate::fault::Fault;
-use crate::keys::check_index_keys;
+use crate::keys::{check_index_keys, check_updated_index_keys};
 use crate::layout::ItemKey;
 use crate::record::Author;
 use crate::store::Space;
@@ -91,7 +91,7 @@ impl ItemWrite {
                 if new.size_bytes() > ITEM_BYTES_MAX {
                     return Err(ApiError::validation(UPDATE_TOO_LARGE));
                 }
-                check_index_keys(table, |name| new.get(name))?;
+                check_updated_index_keys(table, old, &new)?;
                 check_local_size(table, &new, UPDATE_TOO_LARGE)?;
                 Ok(Some(new))
             }

@@ -46,7 +46,7 @@ pub(crate) struct Serve {
     #[arg(long, default_value = "us-east-1", env = "MONOTABLE_REGION")]
     region: String,
     /// The account in names of resources.
-    #[arg(long, value_name = "ID", default_value = "000000000000", env = "MONOTABLE_ACCOUNT")]
+    #[arg(long, value_name = "ID", default_value = "123456789012", env = "MONOTABLE_ACCOUNT")]
     account: String,
     /// A file with access keys, like the AWS CLI's; with `access = read-only` for keys that may not write.
     #[arg(long, value_name = "FILE", env = "MONOTABLE_CREDENTIALS")]

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dynamo::operation::{Get, ItemResponse, TransactGetItems, TransactGetItemsReply};
-use dynamo::{ApiError, Item, StoredItem};
+use dynamo::{ApiError, CancellationReason, Item, StoredItem};
 use expression::Projection;
 
+use super::transact_write_items::{ONE_ITEM_TWICE, cancelled, refused};
 use crate::capacity::{Detail, ReadKind, Units, consumed, is_asked, read_units};
 use crate::catalog::{Catalog, find_table};
 use crate::commit::View;
@@ -77,14 +78,20 @@ fn check_get(get: Get) -> Result<CheckedGet, ApiError> {
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
     let mut gets = Vec::with_capacity(checked.gets.len());
-    for get in checked.gets {
+    let mut reasons = vec![CancellationReason::NONE; checked.gets.len()];
+    for (get, reason) in checked.gets.into_iter().zip(&mut reasons) {
         let table = find_table(catalog, get.table_name.as_deref())?;
-        let key = check_key(&table, &get.key)?;
-        gets.push(BoundGet { table, key, projection: get.projection });
+        match check_key(&table, &get.key) {
+            Ok(key) => gets.push(BoundGet { table, key, projection: get.projection }),
+            Err(error) => *reason = refused(error),
+        }
+    }
+    if gets.len() < reasons.len() {
+        return Err(cancelled(reasons));
     }
     let places: BTreeSet<_> = gets.iter().map(|get| (get.table.id, &get.key)).collect();
     if places.len() < gets.len() {
-        return Err(ApiError::validation(super::transact_write_items::ONE_ITEM_TWICE));
+        return Err(ApiError::validation(ONE_ITEM_TWICE));
     }
     Ok(Bound { request: checked.request, gets })
 }

@@ -19,7 +19,7 @@ use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::expressions::{ConditionParameters, UpdateParameters};
 use crate::fault::Fault;
-use crate::keys::{check_index_keys, check_item_key, check_key};
+use crate::keys::{check_index_keys, check_item_key, check_key, is_empty_key};
 use crate::table::Table;
 use crate::token::Token;
 use crate::write::{Action, ITEM_BYTES_MAX, ITEM_TOO_LARGE, ItemWrite, Refusal, Written};
@@ -203,14 +203,21 @@ fn check_update_action(update: dynamo::operation::Update) -> Result<CheckedActio
 }
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
-    let writes = checked
-        .actions
-        .into_iter()
-        .map(|action| bind_action(action, catalog))
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut writes = Vec::with_capacity(checked.actions.len());
+    let mut reasons = vec![CancellationReason::NONE; checked.actions.len()];
+    for (action, reason) in checked.actions.into_iter().zip(&mut reasons) {
+        match bind_action(action, catalog) {
+            Ok(bound) => writes.push(bound),
+            Err(error) if is_reason(&error) => *reason = refused(error),
+            Err(error) => return Err(error),
+        }
+    }
     let places: BTreeSet<_> = writes.iter().map(|bound| (bound.write.table.id, &bound.write.key)).collect();
     if places.len() < writes.len() {
         return Err(ApiError::validation(ONE_ITEM_TWICE));
+    }
+    if writes.len() < reasons.len() {
+        return Err(cancelled(reasons));
     }
     Ok(Bound { writes, token: checked.token, asked: checked.asked })
 }
@@ -262,10 +269,7 @@ fn decide_all(bound: &Bound, latest: &Latest<'_>) -> Result<Vec<Written>, Fault>
         match action.write.decide(latest) {
             Ok(decided) => written.push(decided),
             Err(Refusal::Condition(item)) => *reason = condition_failed(item.filter(|_| action.with_item)),
-            Err(Refusal::Fault(Fault::Api(error))) if error.kind == ErrorKind::Validation => {
-                *reason =
-                    CancellationReason { code: "ValidationError", message: Some(error.message), item: None };
-            }
+            Err(Refusal::Fault(Fault::Api(error))) if is_reason(&error) => *reason = refused(error),
             Err(Refusal::Fault(fault)) => return Err(fault),
         }
     }
@@ -275,6 +279,16 @@ fn decide_all(bound: &Bound, latest: &Latest<'_>) -> Result<Vec<Written>, Fault>
 fn condition_failed(item: Option<StoredItem>) -> CancellationReason {
     let message = Some("The conditional request failed".to_owned());
     CancellationReason { code: "ConditionalCheckFailed", message, item }
+}
+
+/// Whether an action that is refused so is a reason to cancel; other errors are the answer to the whole transaction.
+fn is_reason(error: &ApiError) -> bool {
+    error.kind == ErrorKind::Validation && !is_empty_key(error)
+}
+
+/// An action that breaks a rule as a reason.
+pub(super) fn refused(error: ApiError) -> CancellationReason {
+    CancellationReason { code: "ValidationError", message: Some(error.message), item: None }
 }
 
 /// The error of a transaction that was not carried out.

@@ -58,7 +58,7 @@ fn a_table_is_described_as_dynamodb_does() {
     assert!(created.get("WarmThroughput").is_none());
     let table = bench.describe("Orders");
     assert_eq!(table["TableStatus"], "ACTIVE");
-    assert_eq!(table["TableArn"], "arn:aws:dynamodb:us-east-1:000000000000:table/Orders");
+    assert_eq!(table["TableArn"], "arn:aws:dynamodb:us-east-1:123456789012:table/Orders");
     assert_eq!(table["KeySchema"], key("pk sk"));
     let names: Vec<_> = table["AttributeDefinitions"]
         .as_array()
@@ -70,7 +70,7 @@ fn a_table_is_described_as_dynamodb_does() {
     let global = &table["GlobalSecondaryIndexes"][0];
     assert_eq!(global["IndexStatus"], "ACTIVE");
     assert_eq!(global["Projection"]["NonKeyAttributes"], json!(["a", "z"]));
-    assert_eq!(global["IndexArn"], "arn:aws:dynamodb:us-east-1:000000000000:table/Orders/index/global");
+    assert_eq!(global["IndexArn"], "arn:aws:dynamodb:us-east-1:123456789012:table/Orders/index/global");
     assert_eq!(global["ProvisionedThroughput"]["ReadCapacityUnits"], 0);
     assert!(global.get("Backfilling").is_none());
     assert_eq!(table["LocalSecondaryIndexes"][0]["KeySchema"], key("pk lk"));
@@ -424,7 +424,7 @@ fn tables_are_listed_in_pages_by_name() {
 fn a_protected_table_stays() {
     let bench = Bench::in_memory();
     bench.ok("CreateTable", &with(json!({ "DeletionProtectionEnabled": true })));
-    let delete = json!({ "TableName": "arn:aws:dynamodb:us-east-1:000000000000:table/Orders" });
+    let delete = json!({ "TableName": "arn:aws:dynamodb:us-east-1:123456789012:table/Orders" });
     bench.refuses(
         "DeleteTable",
         &delete,

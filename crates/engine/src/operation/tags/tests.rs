@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::testing::Bench;
 
-const ARN: &str = "arn:aws:dynamodb:us-east-1:000000000000:table/Orders";
+const ARN: &str = "arn:aws:dynamodb:us-east-1:123456789012:table/Orders";
 
 fn tag(key: &str, value: &str) -> Value {
     json!({ "Key": key, "Value": value })
@@ -88,7 +88,7 @@ fn only_tables_of_the_account_have_tags() {
     assert_eq!(
         list(other),
         format!(
-            "AccessDeniedException: User: arn:aws:iam::000000000000:root is not authorized to perform: \
+            "AccessDeniedException: User: arn:aws:iam::123456789012:root is not authorized to perform: \
              dynamodb:ListTagsOfResource on resource: {other}"
         )
     );

@@ -378,7 +378,7 @@ fn encryption_class_and_warmth_change() {
         &sse(json!({ "Enabled": false })),
         &format!("{INVALID}Table is already encrypted by default"),
     );
-    let key = json!({ "Enabled": true, "SSEType": "KMS", "KMSMasterKeyId": "arn:aws:kms:us-east-1:000000000000:key/k" });
+    let key = json!({ "Enabled": true, "SSEType": "KMS", "KMSMasterKeyId": "arn:aws:kms:us-east-1:123456789012:key/k" });
     bench.ok("UpdateTable", &sse(key.clone()));
     bench.refuses(
         "UpdateTable",
