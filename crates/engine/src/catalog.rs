@@ -135,6 +135,7 @@ impl Catalog {
             CatalogChange::Emptied(id) => {
                 batch.remove(Space::Meta, meta::collection_key(MetaKey::GARBAGE, id));
                 batch.remove(Space::Meta, meta::collection_key(MetaKey::TOTALS, id));
+                batch.remove(Space::Meta, meta::collection_key(MetaKey::TRIMMED, id));
                 self.garbage.retain(|garbage| *garbage != id);
             }
             CatalogChange::TakeIds(last) => {

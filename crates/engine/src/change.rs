@@ -1,6 +1,6 @@
 //! What follows from changing one item: its entries in every index, its stream record, its expiry and the totals.
 //!
-//! Always true: the index entries in the store are exactly those that the items imply. An entry is touched only if it changes.
+//! Always true: the index entries in the store are exactly those that the items imply, as far as the index is filled. An entry is touched only if it changes.
 
 use dynamo::StoredItem;
 
@@ -40,7 +40,7 @@ impl ItemChange<'_> {
             return;
         }
         self.add_item(changes);
-        for index in self.table.written_indexes() {
+        for index in self.table.written_indexes().filter(|index| index.covers(self.key)) {
             self.add_index(changes, index);
         }
         self.add_expiry(changes);

@@ -14,9 +14,7 @@ use crate::engine::Inner;
 use crate::layout::KeySchema;
 use crate::stream::stream_label;
 use crate::table::{Index, IndexState, OnDemandLimits, Projection, StreamView, Table, Throughput};
-
-/// What an on-demand table takes at once from the start: reads, writes.
-const ON_DEMAND_WARM_UNITS: (i64, i64) = (12_000, 4_000);
+use crate::throughput::mode_warmth;
 
 impl Inner {
     /// The description of a table in this state of its life.
@@ -110,13 +108,15 @@ impl Inner {
     }
 }
 
-/// The key attributes of a table and its indexes.
+/// The key attributes of a table and its indexes, sorted by name as DynamoDB tells them.
 pub(crate) fn attribute_definitions(table: &Table) -> Vec<AttributeDefinition> {
     let definition = |attribute: &crate::layout::KeyAttribute| AttributeDefinition {
         attribute_name: Some(attribute.name.clone()),
         attribute_type: Some(attribute.key_type.into()),
     };
-    table.definitions.iter().map(definition).collect()
+    let mut definitions: Vec<_> = table.definitions.iter().map(definition).collect();
+    definitions.sort_by(|left, right| left.attribute_name.cmp(&right.attribute_name));
+    definitions
 }
 
 /// A key as the API lists it.
@@ -194,11 +194,9 @@ fn describe_table_warmth(table: &Table) -> TableWarmThroughputDescription {
     }
 }
 
-/// What a table or index takes at once: what was asked for, or what its mode gives.
-pub(crate) fn warm_units(table: &Table, throughput: &Throughput, asked: Option<(i64, i64)>) -> (i64, i64) {
-    asked.unwrap_or(if table.settings.on_demand {
-        ON_DEMAND_WARM_UNITS
-    } else {
-        (throughput.read_units, throughput.write_units)
-    })
+/// What a table or index takes at once: what it once took or was asked to take, and what its mode gives.
+pub(crate) fn warm_units(table: &Table, units: &Throughput, highest: Option<(i64, i64)>) -> (i64, i64) {
+    let by_mode = mode_warmth(table.settings.on_demand, units);
+    let highest = highest.unwrap_or_default();
+    (by_mode.0.max(highest.0), by_mode.1.max(highest.1))
 }

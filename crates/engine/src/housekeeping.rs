@@ -1,6 +1,13 @@
 //! The work that happens by itself: removing what expired, filling new indexes, trimming streams and tokens, emptying what was
 //! deleted. Each step is a small commit like any other, so clients are never held up for long, and a step that was cut off by a
 //! crash is simply done again.
+//!
+//! Always true: looking for work costs one key for each table with expiry, each stream and the tokens, however many items there are.
+
+mod expiry;
+mod fill;
+mod purge;
+mod trim;
 
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
@@ -55,7 +62,9 @@ fn live(inner: &Weak<Inner>, signal: &(Mutex<Signal>, Condvar), interval: Durati
         drop(state);
         let Some(inner) = inner.upgrade() else { return };
         // A failure is reported by the store to every writer; housekeeping tries again after the interval.
-        let _ = inner.keep_house();
+        if inner.keep_house_once().unwrap_or_default() {
+            signal.0.lock().work = true;
+        }
     }
 }
 
@@ -75,7 +84,21 @@ impl Drop for Housekeeper {
 impl Inner {
     /// Does all work that is due.
     pub(crate) fn keep_house(&self) -> Result<(), Fault> {
-        let _ = self;
+        while self.keep_house_once()? {}
         Ok(())
     }
+
+    /// Does one small step of each kind of work; says whether there was any, and so may be more.
+    fn keep_house_once(&self) -> Result<bool, Fault> {
+        let mut worked = false;
+        for step in [expiry::step, fill::step, trim::step, purge::step] {
+            worked |= step(self)?;
+        }
+        Ok(worked)
+    }
 }
+
+/// Writes of one step: enough to be quick, few enough that a client's write hardly waits.
+const STEP_WRITES_MAX: usize = 500;
+/// Bytes of one step.
+const STEP_BYTES_MAX: usize = 1 << 20;

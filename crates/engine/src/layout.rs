@@ -16,7 +16,7 @@
 use std::ops::Bound;
 
 use bytes::Bytes;
-use dynamo::{Item, KeyType, KeyValue, StoredItem};
+use dynamo::{Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, StoredItem};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -69,8 +69,9 @@ impl KeySource for StoredItem {
     }
 }
 
-/// The part of an item's key after the collection id: hash, partition and sort key.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The part of an item's key after the collection id: hash, partition and sort key. In the catalog it is written as hexadecimal text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub(crate) struct ItemKey {
     bytes: Bytes,
 }
@@ -83,7 +84,7 @@ impl ItemKey {
     pub(crate) fn new(schema: &KeySchema, source: &impl KeySource) -> Option<ItemKey> {
         let mut bytes = Vec::with_capacity(64);
         put_partition(&mut bytes, schema, source)?;
-        put_values(&mut bytes, &schema.sort, source)?;
+        put_values(&mut bytes, &schema.sort, SORT_KEY_BYTES_MAX, source)?;
         Some(ItemKey { bytes: Bytes::from(bytes) })
     }
 
@@ -106,6 +107,38 @@ impl ItemKey {
     }
 }
 
+impl From<ItemKey> for String {
+    fn from(key: ItemKey) -> String {
+        hex(&key.bytes)
+    }
+}
+
+impl TryFrom<String> for ItemKey {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<ItemKey, &'static str> {
+        let bytes = parse_hex(&text).ok_or("a key is written with two hexadecimal digits for each byte")?;
+        Ok(ItemKey { bytes: Bytes::from(bytes) })
+    }
+}
+
+/// Bytes as text: two hexadecimal digits each.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// The bytes of such a text.
+pub(crate) fn parse_hex(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|value| u8::try_from(value).ok());
+    let digits: Option<Vec<u8>> = text.as_bytes().iter().map(digit).collect();
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => Some(high << 4 | low),
+        _ => None,
+    };
+    digits?.chunks(2).map(byte).collect()
+}
+
 /// The key of an index entry, or `None` where the item lacks a key attribute of the index, and so is not in it.
 pub(crate) fn index_entry_key(
     id: CollectionId,
@@ -116,7 +149,7 @@ pub(crate) fn index_entry_key(
     let mut bytes = Vec::with_capacity(ID_BYTES + 64 + item_key.bytes.len());
     bytes.extend_from_slice(&id.0.to_be_bytes());
     put_partition(&mut bytes, schema, item)?;
-    put_values(&mut bytes, &schema.sort, item)?;
+    put_values(&mut bytes, &schema.sort, SORT_KEY_BYTES_MAX, item)?;
     bytes.extend_from_slice(item_key.without_hash());
     Some(Bytes::from(bytes))
 }
@@ -137,17 +170,23 @@ pub(crate) fn partition_prefix_of<'a>(id: CollectionId, values: impl Iterator<It
 fn put_partition(bytes: &mut Vec<u8>, schema: &KeySchema, source: &impl KeySource) -> Option<()> {
     let start = bytes.len();
     bytes.extend_from_slice(&[0; HASH_BYTES]);
-    put_values(bytes, &schema.partition, source)?;
+    put_values(bytes, &schema.partition, PARTITION_KEY_BYTES_MAX, source)?;
     let (_, after) = bytes.split_at_mut_checked(start)?;
     let (hash, partition) = after.split_at_mut_checked(HASH_BYTES)?;
     hash.copy_from_slice(&partition_hash(partition).to_be_bytes());
     Some(())
 }
 
-fn put_values(bytes: &mut Vec<u8>, attributes: &[KeyAttribute], source: &impl KeySource) -> Option<()> {
+/// Appends values that can stand in a key. Items that were there before an index may have others; they are not in it.
+fn put_values(
+    bytes: &mut Vec<u8>,
+    attributes: &[KeyAttribute],
+    size_max: usize,
+    source: &impl KeySource,
+) -> Option<()> {
     for attribute in attributes {
         let value = source.key_value(&attribute.name)?;
-        if value.key_type() != attribute.key_type || value.is_empty() {
+        if value.key_type() != attribute.key_type || value.is_empty() || value.size_bytes() > size_max {
             return None;
         }
         value.encode(bytes);
@@ -207,6 +246,11 @@ impl KeyRange {
     #[must_use]
     pub(crate) fn before(self, key: Bytes) -> KeyRange {
         KeyRange { upper: Bound::Excluded(key), ..self }
+    }
+
+    /// The bounds, to read with.
+    pub(crate) fn bounds(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
+        (self.lower.as_ref().map(|key| &**key), self.upper.as_ref().map(|key| &**key))
     }
 
     /// True if the key lies in the range.

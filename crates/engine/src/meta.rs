@@ -22,6 +22,8 @@ impl MetaKey {
     pub(crate) const GARBAGE: MetaKey = MetaKey(b'g');
     /// Items and bytes of a collection, by its id.
     pub(crate) const TOTALS: MetaKey = MetaKey(b'n');
+    /// The last record that was trimmed from a stream, by its collection id.
+    pub(crate) const TRIMMED: MetaKey = MetaKey(b'r');
     /// A client's token of a transaction, by its text.
     pub(crate) const TOKEN: MetaKey = MetaKey(b'k');
     /// When tokens expire, by time and text.

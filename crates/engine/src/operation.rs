@@ -3,20 +3,28 @@
 //!
 //! A write is decided against the latest state by the owner of the commit; everything before that happens on the caller's thread.
 
+mod account;
 mod batch_get_item;
 mod batch_write_item;
 mod create_table;
 mod delete_item;
 mod delete_table;
+mod describe_stream;
 mod describe_table;
 mod get_item;
+mod get_records;
+mod get_shard_iterator;
+mod list_streams;
 mod list_tables;
 mod put_item;
 mod query;
 mod scan;
+mod tags;
+mod time_to_live;
 mod transact_get_items;
 mod transact_write_items;
 mod update_item;
+mod update_table;
 
 use dynamo::{ApiError, ErrorKind, Operation, Reply};
 
@@ -44,8 +52,20 @@ pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiErr
         Operation::TransactWriteItems(request) => engine.transact_write_items(request).map(Reply::from),
         Operation::CreateTable(request) => engine.create_table(request).map(Reply::from),
         Operation::DescribeTable(request) => engine.describe_table(request).map(Reply::from),
+        Operation::UpdateTable(request) => engine.update_table(request).map(Reply::from),
         Operation::DeleteTable(request) => engine.delete_table(request).map(Reply::from),
         Operation::ListTables(request) => engine.list_tables(request).map(Reply::from),
+        Operation::TagResource(request) => engine.tag_resource(request).map(Reply::from),
+        Operation::UntagResource(request) => engine.untag_resource(request).map(Reply::from),
+        Operation::ListTagsOfResource(request) => engine.list_tags_of_resource(request).map(Reply::from),
+        Operation::UpdateTimeToLive(request) => engine.update_time_to_live(request).map(Reply::from),
+        Operation::DescribeTimeToLive(request) => engine.describe_time_to_live(request).map(Reply::from),
+        Operation::ListStreams(request) => engine.list_streams(request).map(Reply::from),
+        Operation::DescribeStream(request) => engine.describe_stream(request).map(Reply::from),
+        Operation::GetShardIterator(request) => engine.get_shard_iterator(request).map(Reply::from),
+        Operation::GetRecords(request) => engine.get_records(request).map(Reply::from),
+        Operation::DescribeLimits(request) => engine.describe_limits(request).map(Reply::from),
+        Operation::DescribeEndpoints(request) => engine.describe_endpoints(request).map(Reply::from),
         other => Err(ApiError::new(ErrorKind::UnknownOperation, other.name())),
     }
 }

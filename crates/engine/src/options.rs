@@ -44,6 +44,8 @@ pub struct Options {
     pub region: String,
     /// The account in the names of resources.
     pub account: String,
+    /// The address that DescribeEndpoints tells, such as `localhost:8000`; DynamoDB's own in the region where there is none.
+    pub endpoint: Option<String>,
 }
 
 impl Default for Options {
@@ -56,6 +58,7 @@ impl Default for Options {
             housekeeping: Some(Duration::from_secs(1)),
             region: "us-east-1".to_owned(),
             account: "000000000000".to_owned(),
+            endpoint: None,
         }
     }
 }

@@ -112,6 +112,11 @@ impl Record {
     }
 }
 
+/// When a record was made, without reading the rest of it.
+pub(crate) fn record_time_milliseconds(record: &[u8]) -> Option<i64> {
+    record.get(2..10)?.try_into().ok().map(i64::from_be_bytes)
+}
+
 fn take_image(bytes: &mut Bytes) -> Option<StoredItem> {
     let length = usize::try_from(bytes.try_get_u32().ok()?).ok()?;
     (length <= bytes.len()).then(|| StoredItem::from_bytes(bytes.split_to(length)))

@@ -3,7 +3,7 @@
 //! Always true: the checks run in DynamoDB's order and say its words, so the first one that fails is the one DynamoDB reports.
 //! Field rules (lengths, patterns, enumerations) have been checked before.
 //!
-//! Path of a key: elements and definitions of a request -> [`table_key`], [`local_index`], [`global_index`] -> `KeySchema`.
+//! Path of a key: elements and definitions of a request -> [`table_key`], [`local_key`], [`global_key`] -> `KeySchema`.
 
 use std::collections::BTreeSet;
 
@@ -48,27 +48,35 @@ pub(crate) fn definitions(request: &[AttributeDefinition]) -> Result<Vec<KeyAttr
     Ok(definitions)
 }
 
+/// Said where a key has more attributes than there are definitions.
+pub(crate) const NO_DEFINITION: &str = "Invalid KeySchema: Some index key attribute have no definition";
+
 /// The key of a table: one partition attribute, at most one sort attribute.
 pub(crate) fn table_key(
     elements: &[KeySchemaElement],
     definitions: &[KeyAttribute],
 ) -> Result<KeySchema, ApiError> {
     if elements.len() > definitions.len() {
-        return Err(ApiError::validation("Invalid KeySchema: Some index key attribute have no definition"));
+        return Err(ApiError::validation(NO_DEFINITION));
     }
     check_defined(elements, definitions)?;
     check_simple_key(elements)?;
     Ok(key_schema(elements, definitions))
 }
 
-/// Definitions that no key uses are refused; in other words where there are no indexes.
+/// Definitions that no key uses are refused, before anything else about indexes is looked at; in other words where there are none.
 pub(crate) fn check_all_used<'a>(
     table_key: &'a KeySchema,
-    index_keys: impl Iterator<Item = &'a KeySchema>,
+    index_keys: impl Iterator<Item = &'a KeySchemaElement>,
     definitions: &[KeyAttribute],
     has_indexes: bool,
 ) -> Result<(), ApiError> {
-    let used: Vec<&str> = distinct(table_key.attributes().chain(index_keys.flat_map(KeySchema::attributes)));
+    let mut used: Vec<&str> = distinct(table_key.attributes());
+    for name in index_keys.filter_map(|element| element.attribute_name.as_deref()) {
+        if !used.contains(&name) {
+            used.push(name);
+        }
+    }
     if definitions.iter().all(|definition| used.contains(&definition.name.as_str())) {
         return Ok(());
     }
@@ -78,8 +86,8 @@ pub(crate) fn check_all_used<'a>(
              AttributeDefinitions",
         ));
     }
-    let defined = distinct(definitions.iter()).join(", ");
-    let used = used.join(", ");
+    let defined = listed(distinct(definitions.iter()), Some(definitions.len()));
+    let used = listed(used, None);
     Err(invalid(format!(
         "Some AttributeDefinitions are not used. AttributeDefinitions: [{defined}], keys used: [{used}]"
     )))
@@ -95,12 +103,28 @@ fn distinct<'a>(attributes: impl Iterator<Item = &'a KeyAttribute>) -> Vec<&'a s
     names
 }
 
-/// The key and projection of a local index: the table's partition key and another sort key.
-pub(crate) fn local_index(
+/// Names as messages list them. DynamoDB keeps them in hash sets and prints these, so the order is that of a set's buckets:
+/// a set that starts with 16, or with as many as were expected, and doubles when it is three quarters full. Seen on DynamoDB:
+/// `AttributeDefinitions: [sk, a, b, pk, c], keys used: [a, sk, pk]`.
+fn listed(mut names: Vec<&str>, expected: Option<usize>) -> String {
+    let mut buckets = expected.map_or(16, usize::next_power_of_two);
+    while names.len() > buckets * 3 / 4 {
+        buckets *= 2;
+    }
+    names.sort_by_key(|name| {
+        let hash =
+            name.encode_utf16().fold(0_u32, |hash, unit| hash.wrapping_mul(31).wrapping_add(unit.into()));
+        (hash ^ (hash >> 16)) as usize & (buckets - 1)
+    });
+    names.join(", ")
+}
+
+/// The key of a local index: the table's partition key and another sort key.
+pub(crate) fn local_key(
     index: &LocalSecondaryIndex,
     table_key: &KeySchema,
     definitions: &[KeyAttribute],
-) -> Result<(KeySchema, Projection), ApiError> {
+) -> Result<KeySchema, ApiError> {
     let elements = index.key_schema.as_deref().unwrap_or_default();
     let name = index.index_name.as_deref().unwrap_or_default();
     check_defined(elements, definitions)?;
@@ -117,18 +141,17 @@ pub(crate) fn local_index(
              index hash key: {index_hash}, table hash key: {table_hash}"
         )));
     }
-    Ok((schema, projection(index.projection.as_ref())?))
+    Ok(schema)
 }
 
-/// The key and projection of a global index: up to four partition and four sort attributes.
-pub(crate) fn global_index(
+/// The key of a global index: up to four partition and four sort attributes.
+pub(crate) fn global_key(
     elements: &[KeySchemaElement],
-    projection_request: Option<&ProjectionRequest>,
     definitions: &[KeyAttribute],
-) -> Result<(KeySchema, Projection), ApiError> {
+) -> Result<KeySchema, ApiError> {
     check_defined(elements, definitions)?;
     check_composite_key(elements)?;
-    Ok((key_schema(elements, definitions), projection(projection_request)?))
+    Ok(key_schema(elements, definitions))
 }
 
 /// No two indexes of a table have one name.
@@ -161,9 +184,9 @@ fn check_defined(elements: &[KeySchemaElement], definitions: &[KeyAttribute]) ->
     if names(elements).all(is_defined) {
         return Ok(());
     }
-    let keys = names(elements).collect::<Vec<_>>().join(", ");
-    let defined =
-        definitions.iter().map(|definition| definition.name.as_str()).collect::<Vec<_>>().join(", ");
+    let keys: BTreeSet<&str> = names(elements).collect();
+    let keys = listed(keys.into_iter().collect(), None);
+    let defined = listed(distinct(definitions.iter()), Some(definitions.len()));
     Err(invalid(format!(
         "Some index key attributes are not defined in AttributeDefinitions. Keys: [{keys}], \
          AttributeDefinitions: [{defined}]"
@@ -175,7 +198,9 @@ fn check_simple_key(elements: &[KeySchemaElement]) -> Result<(), ApiError> {
     if let [first, second, ..] = elements
         && first.attribute_name == second.attribute_name
     {
-        return Err(ApiError::validation(SAME_NAME));
+        return Err(ApiError::validation(
+            "Both the Hash Key and the Range Key element in the KeySchema have the same name",
+        ));
     }
     check_first_is_hash(elements)?;
     if elements.get(1).is_some_and(|second| !has_role(second, KeyRole::Range)) {
@@ -186,17 +211,13 @@ fn check_simple_key(elements: &[KeySchemaElement]) -> Result<(), ApiError> {
     Ok(())
 }
 
-const SAME_NAME: &str = "Both the Hash Key and the Range Key element in the KeySchema have the same name";
-
 /// One to four HASH elements, then up to four RANGE elements: global indexes.
 fn check_composite_key(elements: &[KeySchemaElement]) -> Result<(), ApiError> {
     let distinct: BTreeSet<&str> = names(elements).collect();
     if distinct.len() < elements.len() {
-        return Err(ApiError::validation(if elements.len() == 2 {
-            SAME_NAME
-        } else {
-            "The KeySchema contains multiple key attributes with the same name"
-        }));
+        return Err(ApiError::validation(
+            "The KeySchema contains multiple key attributes with the same name",
+        ));
     }
     check_first_is_hash(elements)?;
     let hashes = elements.iter().take_while(|element| has_role(element, KeyRole::Hash)).count();
@@ -241,7 +262,8 @@ fn key_schema(elements: &[KeySchemaElement], definitions: &[KeyAttribute]) -> Ke
     KeySchema { partition: of_role(KeyRole::Hash), sort: of_role(KeyRole::Range) }
 }
 
-fn projection(request: Option<&ProjectionRequest>) -> Result<Projection, ApiError> {
+/// What of an item an index holds.
+pub(crate) fn projection(request: Option<&ProjectionRequest>) -> Result<Projection, ApiError> {
     let kind = request.and_then(|projection| projection.projection_type.as_ref()?.known());
     let attributes = request.and_then(|projection| projection.non_key_attributes.as_ref());
     let Some(kind) = kind else { return Err(invalid("Unknown ProjectionType: null")) };
@@ -250,7 +272,10 @@ fn projection(request: Option<&ProjectionRequest>) -> Result<Projection, ApiErro
         (ProjectionType::KeysOnly, None) => Ok(Projection::KeysOnly),
         (ProjectionType::Include, Some(attributes)) => {
             check_no_duplicate(attributes)?;
-            Ok(Projection::Include(attributes.clone()))
+            let mut attributes = attributes.clone();
+            // DynamoDB tells them sorted by name.
+            attributes.sort_unstable();
+            Ok(Projection::Include(attributes))
         }
         (ProjectionType::Include, None) => {
             Err(invalid("ProjectionType is INCLUDE, but NonKeyAttributes is not specified"))

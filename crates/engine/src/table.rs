@@ -93,6 +93,9 @@ pub(crate) struct Index {
     pub(crate) schema: KeySchema,
     pub(crate) projection: Projection,
     pub(crate) state: IndexState,
+    /// While it is being filled: the last item that it covers. It holds no entries of later ones.
+    #[serde(default)]
+    pub(crate) filled_to: Option<ItemKey>,
     #[serde(default)]
     pub(crate) throughput: Throughput,
     #[serde(default)]
@@ -104,7 +107,7 @@ pub(crate) struct Index {
 /// Whether an index answers queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum IndexState {
-    /// Being filled from the items that were there before it. New writes go into it already.
+    /// Being filled from the items that were there before it. Writes go into it as far as it is filled.
     Creating,
     /// Complete.
     Active,
@@ -162,7 +165,21 @@ pub(crate) struct TimeToLive {
     pub(crate) id: CollectionId,
     /// Expiry entries of items that were there before are still being made.
     pub(crate) filling: bool,
+    /// While they are being made: the last item that has one.
+    #[serde(default)]
+    pub(crate) filled_to: Option<ItemKey>,
     pub(crate) changed_milliseconds: i64,
+}
+
+impl Index {
+    /// True if a write of this item goes into the index: always once it is complete, and as far as it is filled before.
+    pub(crate) fn covers(&self, key: &ItemKey) -> bool {
+        match self.state {
+            IndexState::Creating => self.filled_to.as_ref().is_some_and(|filled_to| key <= filled_to),
+            IndexState::Active => true,
+            IndexState::Deleting => false,
+        }
+    }
 }
 
 impl Table {

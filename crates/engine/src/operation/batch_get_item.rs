@@ -100,7 +100,8 @@ fn check_table(name: String, mut asked: KeysAndAttributes) -> Result<CheckedTabl
 }
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
-    let tables = checked.tables.into_iter().map(|table| bind_table(table, catalog)).collect::<Result<_, _>>()?;
+    let tables =
+        checked.tables.into_iter().map(|table| bind_table(table, catalog)).collect::<Result<_, _>>()?;
     Ok(Bound { request: checked.request, tables })
 }
 
@@ -120,7 +121,8 @@ fn read(bound: &Bound, view: &View) -> Result<Vec<Found>, Fault> {
 }
 
 fn read_table(bound: &BoundTable, view: &View, left_bytes: &mut usize) -> Result<Found, Fault> {
-    let mut found = Found { items: Vec::with_capacity(bound.keys.len()), units: 0.0, unprocessed: Vec::new() };
+    let mut found =
+        Found { items: Vec::with_capacity(bound.keys.len()), units: 0.0, unprocessed: Vec::new() };
     let kind = ReadKind::of(bound.asked.consistent_read);
     let asked_keys = bound.asked.keys.as_deref().unwrap_or_default();
     for (key, asked) in bound.keys.iter().zip(asked_keys) {

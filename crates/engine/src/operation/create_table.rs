@@ -16,7 +16,9 @@ use crate::fault::Fault;
 use crate::layout::{CollectionId, KeyAttribute, KeySchema};
 use crate::options::Options;
 use crate::schema::{self, GLOBAL_INDEXES_MAX, LOCAL_INDEXES_MAX, invalid};
+use crate::stream::new_stream_milliseconds;
 use crate::table::{Encryption, Index, IndexState, Settings, Stream, StreamView, Table, Throughput};
+use crate::throughput::Of;
 use crate::{arn, tags, throughput};
 
 /// A table that fits together but is not numbered yet: its ids and times come with the commit.
@@ -59,6 +61,7 @@ impl Engine {
 }
 
 fn check(request: &CreateTable, options: &Options) -> Result<NewTable, ApiError> {
+    request.check_fields()?;
     let on_demand = throughput::is_on_demand(request.billing_mode.as_ref());
     let units = check_units(request, on_demand)?;
     let definitions = schema::definitions(request.attribute_definitions.as_deref().unwrap_or_default())?;
@@ -69,12 +72,16 @@ fn check(request: &CreateTable, options: &Options) -> Result<NewTable, ApiError>
     let encryption = encryption.map(|request| check_encryption(request, options)).transpose()?.flatten();
     let tags = tags::checked_tags(request.tags.as_deref().unwrap_or_default())?;
     tags::check_count(&tags)?;
+    let on_demand_limits =
+        throughput::new_limits(request.on_demand_throughput.as_ref(), on_demand, Of::Table)?;
+    let warm_throughput =
+        throughput::new_warmth(request.warm_throughput.as_ref(), on_demand, &units, Of::Table)?;
     let settings = Settings {
         on_demand,
         throughput: units,
         billing_changed_milliseconds: None,
-        on_demand_limits: throughput::new_limits(request.on_demand_throughput.as_ref(), on_demand)?,
-        warm_throughput: None,
+        on_demand_limits,
+        warm_throughput,
         table_class: request
             .table_class
             .as_ref()
@@ -118,17 +125,26 @@ fn check_indexes(
     on_demand: bool,
 ) -> Result<Vec<Index>, ApiError> {
     let (local, global) = (&request.local_secondary_indexes, &request.global_secondary_indexes);
-    if local.is_none() && global.is_none() {
-        schema::check_all_used(table_key, std::iter::empty(), definitions, false)?;
+    if local.as_ref().is_some_and(Vec::is_empty) {
+        return Err(invalid("List of LocalSecondaryIndexes is empty"));
     }
+    if global.as_ref().is_some_and(Vec::is_empty) {
+        return Err(invalid("List of GlobalSecondaryIndexes is empty"));
+    }
+    let local = local.as_deref().unwrap_or_default();
+    let global = global.as_deref().unwrap_or_default();
+    if !local.is_empty() && table_key.sort.is_empty() {
+        return Err(invalid(
+            "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex",
+        ));
+    }
+    let keys = local.iter().flat_map(|index| index.key_schema.iter().flatten());
+    let keys = keys.chain(global.iter().flat_map(|index| index.key_schema.iter().flatten()));
+    let has_indexes = !(local.is_empty() && global.is_empty());
+    schema::check_all_used(table_key, keys, definitions, has_indexes)?;
     let mut indexes = Vec::new();
-    if let Some(local) = local {
-        check_local(local, table_key, definitions, &mut indexes)?;
-    }
-    if let Some(global) = global {
-        check_global(global, definitions, on_demand, &mut indexes)?;
-    }
-    schema::check_all_used(table_key, indexes.iter().map(|index| &index.schema), definitions, true)?;
+    check_local(local, table_key, definitions, &mut indexes)?;
+    check_global(global, definitions, on_demand, &mut indexes)?;
     schema::check_projected(indexes.iter().map(|index| &index.projection))?;
     Ok(indexes)
 }
@@ -139,16 +155,9 @@ fn check_local(
     definitions: &[KeyAttribute],
     indexes: &mut Vec<Index>,
 ) -> Result<(), ApiError> {
-    if request.is_empty() {
-        return Err(invalid("List of LocalSecondaryIndexes is empty"));
-    }
-    if table_key.sort.is_empty() {
-        return Err(invalid(
-            "Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex",
-        ));
-    }
     for index in request {
-        let (schema, projection) = schema::local_index(index, table_key, definitions)?;
+        let schema = schema::local_key(index, table_key, definitions)?;
+        let projection = schema::projection(index.projection.as_ref())?;
         let name = index.index_name.clone().unwrap_or_default();
         indexes.push(Index { local: true, ..new_index(name, schema, projection) });
         schema::check_distinct_names(indexes.iter().map(|index| index.name.as_str()))?;
@@ -165,15 +174,23 @@ fn check_global(
     on_demand: bool,
     indexes: &mut Vec<Index>,
 ) -> Result<(), ApiError> {
-    if request.is_empty() {
-        return Err(invalid("List of GlobalSecondaryIndexes is empty"));
-    }
     for index in request {
-        let elements = index.key_schema.as_deref().unwrap_or_default();
-        let (schema, projection) = schema::global_index(elements, index.projection.as_ref(), definitions)?;
+        let schema = schema::global_key(index.key_schema.as_deref().unwrap_or_default(), definitions)?;
+        let projection = schema::projection(index.projection.as_ref())?;
         let name = index.index_name.clone().unwrap_or_default();
         let throughput = check_index_units(index, &name, on_demand)?;
-        indexes.push(Index { throughput, ..new_index(name, schema, projection) });
+        let of_index = Of::Index(&name);
+        let on_demand_limits =
+            throughput::new_limits(index.on_demand_throughput.as_ref(), on_demand, of_index)?;
+        let warm_throughput =
+            throughput::new_warmth(index.warm_throughput.as_ref(), on_demand, &throughput, of_index)?;
+        let settings = Index {
+            throughput,
+            on_demand_limits,
+            warm_throughput,
+            ..new_index(String::new(), schema, projection)
+        };
+        indexes.push(Index { name, ..settings });
         schema::check_distinct_names(indexes.iter().map(|index| index.name.as_str()))?;
     }
     if request.len() > GLOBAL_INDEXES_MAX {
@@ -198,7 +215,7 @@ fn check_index_units(
 }
 
 /// An index of a new table: complete, since there are no items.
-fn new_index(name: String, schema: KeySchema, projection: crate::table::Projection) -> Index {
+pub(super) fn new_index(name: String, schema: KeySchema, projection: crate::table::Projection) -> Index {
     Index {
         id: CollectionId(0),
         name,
@@ -206,6 +223,7 @@ fn new_index(name: String, schema: KeySchema, projection: crate::table::Projecti
         schema,
         projection,
         state: IndexState::Active,
+        filled_to: None,
         throughput: Throughput::default(),
         on_demand_limits: crate::table::OnDemandLimits::default(),
         warm_throughput: None,
@@ -284,14 +302,15 @@ fn write(new_table: NewTable, latest: &Latest<'_>) -> Result<(Arc<Table>, Change
         let message = format!("Table already exists: {}", table.name);
         return Err(ApiError::new(ErrorKind::ResourceInUse, message).into());
     }
-    let last_id = number(&mut table, latest.catalog.next_id(), latest.now_milliseconds);
+    let last_id = number(&mut table, latest);
     let table = Arc::new(table);
     let catalog = vec![CatalogChange::TakeIds(last_id), CatalogChange::Put(table.clone())];
     Ok((table, Changes { catalog, ..Changes::default() }))
 }
 
 /// Gives a table its ids and times; returns the last id that was taken.
-fn number(table: &mut Table, first_id: u32, now_milliseconds: i64) -> u32 {
+fn number(table: &mut Table, latest: &Latest<'_>) -> u32 {
+    let (first_id, now_milliseconds) = (latest.catalog.next_id(), latest.now_milliseconds);
     let mut next_id = first_id;
     let mut take = || {
         let id = CollectionId(next_id);
@@ -304,8 +323,8 @@ fn number(table: &mut Table, first_id: u32, now_milliseconds: i64) -> u32 {
     }
     if let Some(stream) = &mut table.stream {
         stream.id = take();
-        stream.created_milliseconds = now_milliseconds;
-        table.latest_stream_milliseconds = Some(now_milliseconds);
+        stream.created_milliseconds = new_stream_milliseconds(latest.catalog, &table.name, now_milliseconds);
+        table.latest_stream_milliseconds = Some(stream.created_milliseconds);
     }
     table.created_milliseconds = now_milliseconds;
     table.settings.billing_changed_milliseconds = table.settings.on_demand.then_some(now_milliseconds);
@@ -325,8 +344,11 @@ fn uuid_of(unique: &[u8]) -> String {
 
 fn reply(engine: &Engine, table: &Table) -> TableDescription {
     let mut description = engine.inner.describe(table, TableStatus::Creating);
+    // How warm it is DynamoDB knows only once the table is active.
+    description.warm_throughput = None;
     for index in description.global_secondary_indexes.iter_mut().flatten() {
         index.index_status = Some(IndexStatus::Creating);
+        index.warm_throughput = None;
     }
     if let Some(summary) = &mut description.billing_mode_summary {
         summary.last_update_to_pay_per_request_date_time = None;

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use dynamo::ApiError;
 use dynamo::operation::{DeleteTable, DeleteTableReply, TableDescription, TableStatus};
+use dynamo::{ApiError, ErrorKind};
 
 use crate::catalog::{CatalogChange, ClosedStream, find_named_table};
 use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::fault::Fault;
-use crate::table::Table;
+use crate::table::{IndexState, Table};
 
 impl Engine {
     /// Removes a table and all its items; its name is free at once. Its stream stays readable for 24 hours.
     pub fn delete_table(&self, request: DeleteTable) -> Result<DeleteTableReply, ApiError> {
+        request.check_fields()?;
         let table = self.inner.committer.run(move |latest| write(&request, latest))?;
         self.inner.wake_housekeeper();
         Ok(DeleteTableReply { table_description: Some(reply(self, &table)) })
@@ -28,6 +29,11 @@ fn write(request: &DeleteTable, latest: &Latest<'_>) -> Result<(Arc<Table>, Chan
              protection first.",
         )
         .into());
+    }
+    if table.indexes.iter().any(|index| index.state != IndexState::Active) {
+        let message = "Attempt to change a resource which is still in use: Cannot delete table while indexes are \
+                       being created, updated, or deleted.";
+        return Err(ApiError::new(ErrorKind::ResourceInUse, message).into());
     }
     let closed = table.stream.clone().map(|stream| {
         CatalogChange::CloseStream(Arc::new(ClosedStream {

@@ -52,7 +52,8 @@ fn check(mut request: GetItem) -> Result<Checked, ApiError> {
     }
     .check()?;
     request.faults.check("Key")?;
-    let mut expressions = Expressions::new(request.expression_attribute_names.as_ref(), None, &request.faults)?;
+    let mut expressions =
+        Expressions::new(request.expression_attribute_names.as_ref(), None, &request.faults)?;
     let projection = expressions.projection(request.projection_expression.as_deref())?;
     expressions.finish()?;
     let projection = match projection {

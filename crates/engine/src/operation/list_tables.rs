@@ -11,6 +11,7 @@ const TABLES_PER_PAGE: usize = 100;
 impl Engine {
     /// Lists the names of the tables, in order.
     pub fn list_tables(&self, request: ListTables) -> Result<ListTablesReply, ApiError> {
+        request.check_fields()?;
         let view = self.view();
         let limit = request.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(TABLES_PER_PAGE);
         let mut tables = view.catalog.tables_after(request.exclusive_start_table_name.as_deref());

@@ -22,7 +22,10 @@ impl Engine {
 }
 
 /// Everything up to the decision, which is made against the latest state.
-pub(super) fn decide(request: PutItem, catalog: &Catalog) -> Result<impl Decide<PutItemReply> + use<>, ApiError> {
+pub(super) fn decide(
+    request: PutItem,
+    catalog: &Catalog,
+) -> Result<impl Decide<PutItemReply> + use<>, ApiError> {
     let checked = check(request)?;
     let bound = bind(checked, catalog)?;
     Ok(move |latest: &Latest<'_>| write(&bound, latest))

@@ -49,7 +49,8 @@ fn check(mut request: Query) -> Result<Checked, ApiError> {
         values: request.expression_attribute_values.as_ref(),
         faults: &request.faults,
     };
-    parameters.check(Some(request.key_condition_expression.is_some()), Some(request.key_conditions.is_some()))?;
+    parameters
+        .check(Some(request.key_condition_expression.is_some()), Some(request.key_conditions.is_some()))?;
     let legacy_filter = parameters.bind_legacy_filter()?;
     check_start_key_values(&request.faults)?;
     check_select(
@@ -117,7 +118,11 @@ fn names_and_types(attributes: &[KeyAttribute]) -> Vec<(&str, dynamo::KeyType)> 
 fn check_sizes(schema: &KeySchema, keys: &KeyCondition) -> Result<(), ApiError> {
     let range = keys.range.iter().flat_map(SortRange::values).flatten();
     let sort = schema.sort.iter().zip(keys.sort.iter());
-    let ranged = schema.sort.get(keys.sort.len()).into_iter().flat_map(|attribute| range.clone().map(move |value| (attribute, value)));
+    let ranged = schema
+        .sort
+        .get(keys.sort.len())
+        .into_iter()
+        .flat_map(|attribute| range.clone().map(move |value| (attribute, value)));
     for (attribute, value) in schema.partition.iter().zip(&keys.partition).chain(sort).chain(ranged) {
         if let Some(value) = KeyValue::from_stored(value.as_ref()) {
             check_key_size(schema, attribute, value)?;
@@ -179,7 +184,12 @@ impl Partition {
     }
 
     /// The range from a start key on. The start key lies in the range, or the client has mixed up its queries.
-    fn start_after(&self, source: &Source, start_key: &Item, direction: Direction) -> Result<KeyRange, ApiError> {
+    fn start_after(
+        &self,
+        source: &Source,
+        start_key: &Item,
+        direction: Direction,
+    ) -> Result<KeyRange, ApiError> {
         let position = source.start_position(start_key)?;
         let range = self.range();
         if !position.starts_with(&self.prefix) {
@@ -188,7 +198,9 @@ impl Partition {
             ));
         }
         if self.is_limited && !range.contains(&position) {
-            return Err(ApiError::validation("The provided starting key does not match the range key predicate"));
+            return Err(ApiError::validation(
+                "The provided starting key does not match the range key predicate",
+            ));
         }
         Ok(match direction {
             Direction::Forward => range.after(position),

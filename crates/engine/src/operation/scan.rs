@@ -108,7 +108,12 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
     )
 }
 
-fn start_after(source: &Source, range: KeyRange, start_key: &Item, request: &Scan) -> Result<KeyRange, ApiError> {
+fn start_after(
+    source: &Source,
+    range: KeyRange,
+    start_key: &Item,
+    request: &Scan,
+) -> Result<KeyRange, ApiError> {
     let position = source.start_position(start_key)?;
     if !range.contains(&position) {
         return Err(ApiError::validation(format!(

@@ -55,7 +55,8 @@ struct BoundGet {
 fn check(mut request: TransactGetItems) -> Result<Checked, ApiError> {
     request.check_fields()?;
     let actions = request.transact_items.take().unwrap_or_default();
-    let gets = actions.into_iter().filter_map(|action| action.get).map(check_get).collect::<Result<_, _>>()?;
+    let gets =
+        actions.into_iter().filter_map(|action| action.get).map(check_get).collect::<Result<_, _>>()?;
     Ok(Checked { request, gets })
 }
 

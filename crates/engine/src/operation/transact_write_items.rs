@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dynamo::operation::{
-    ReturnConsumedCapacity, ReturnItemCollectionMetrics, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
-    TransactWriteItems, TransactWriteItemsReply,
+    ReturnConsumedCapacity, ReturnItemCollectionMetrics, ReturnValuesOnConditionCheckFailure,
+    TransactWriteItem, TransactWriteItems, TransactWriteItemsReply,
 };
 use dynamo::{ApiError, CancellationReason, Choice, ErrorKind, Item, StoredItem};
 use expression::{Condition, Update};
@@ -33,7 +33,10 @@ const FACTOR: f64 = 2.0;
 
 impl Engine {
     /// Makes up to 100 writes and checks, all or none.
-    pub fn transact_write_items(&self, request: TransactWriteItems) -> Result<TransactWriteItemsReply, ApiError> {
+    pub fn transact_write_items(
+        &self,
+        request: TransactWriteItems,
+    ) -> Result<TransactWriteItemsReply, ApiError> {
         self.commit(decide(request, &self.view().catalog)?)
     }
 }
@@ -200,8 +203,11 @@ fn check_update_action(update: dynamo::operation::Update) -> Result<CheckedActio
 }
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
-    let writes =
-        checked.actions.into_iter().map(|action| bind_action(action, catalog)).collect::<Result<Vec<_>, _>>()?;
+    let writes = checked
+        .actions
+        .into_iter()
+        .map(|action| bind_action(action, catalog))
+        .collect::<Result<Vec<_>, _>>()?;
     let places: BTreeSet<_> = writes.iter().map(|bound| (bound.write.table.id, &bound.write.key)).collect();
     if places.len() < writes.len() {
         return Err(ApiError::validation(ONE_ITEM_TWICE));
