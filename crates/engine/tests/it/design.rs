@@ -91,8 +91,8 @@ pub(crate) fn order(left: &Value, right: &Value) -> Option<Ordering> {
 }
 
 /// The values of these attributes, if each is there, with its type and not empty.
-pub(crate) fn key_values<'a>(item: &Item, keys: impl Iterator<Item = &'a Key>) -> Option<Vec<Sortable>> {
-    keys.map(|key| item.get(key.name).filter(|value| can_be(value, key.kind)).cloned().map(Sortable)).collect()
+pub(crate) fn key_values(item: &Item, keys: impl IntoIterator<Item = Key>) -> Option<Vec<Sortable>> {
+    keys.into_iter().map(|key| item.get(key.name).filter(|value| can_be(value, key.kind)).cloned().map(Sortable)).collect()
 }
 
 /// True for a value that can stand in such a key.
@@ -107,8 +107,8 @@ pub(crate) fn can_be(value: &Value, kind: KeyType) -> bool {
 
 impl TableDesign {
     /// The attributes of the key.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &Key> {
-        std::iter::once(&self.partition).chain(&self.sort)
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + use<> {
+        std::iter::once(self.partition).chain(self.sort)
     }
 
     /// The key of an item.
@@ -128,7 +128,7 @@ impl TableDesign {
 
     /// The request that makes the table.
     pub(crate) fn create(&self) -> CreateTable {
-        let mut definitions: Vec<Key> = self.keys().copied().collect();
+        let mut definitions: Vec<Key> = self.keys().collect();
         definitions.extend(self.indexes.iter().flat_map(IndexDesign::keys));
         let of_kind = |local: bool| self.indexes.iter().filter(move |index| index.is_local == local);
         let local: Vec<_> = of_kind(true).map(IndexDesign::local).collect();
@@ -175,8 +175,8 @@ fn elements(partition: &[Key], sort: &[Key]) -> Vec<KeySchemaElement> {
 
 impl IndexDesign {
     /// The attributes of the key.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
-        self.partition.iter().chain(self.sort)
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + use<> {
+        self.partition.iter().chain(self.sort).copied()
     }
 
     /// What an entry of the index holds of an item.

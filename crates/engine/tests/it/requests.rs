@@ -29,7 +29,7 @@ pub(crate) fn scan_all(engine: &Engine, table: &str, index: Option<&str>) -> Res
 /// A table as it is described.
 pub(crate) fn describe(engine: &Engine, table: &str) -> Result<TableDescription, ApiError> {
     let reply = engine.describe_table(DescribeTable { table_name: Some(table.to_owned()) })?;
-    Ok(reply.table_description.unwrap())
+    Ok(reply.table.unwrap())
 }
 
 /// What a stream record tells.

@@ -18,8 +18,8 @@ pub(crate) fn verify_table(engine: &Engine, table: &TableDesign) -> Result<Items
     let failed = |error: dynamo::ApiError| format!("{}: {error}", table.name);
     let found = scan_all(engine, table.name, None).map_err(failed)?;
     check_order(found.iter(), |item| {
-        let sort = key_values(item, table.sort.iter()).unwrap();
-        (key_values(item, std::iter::once(&table.partition)).unwrap(), sort)
+        let sort = key_values(item, table.sort).unwrap();
+        (key_values(item, [table.partition]).unwrap(), sort)
     })
     .map_err(|error| format!("{}: {error}", table.name))?;
     let count = found.len();
@@ -57,8 +57,8 @@ fn verify_index(
     let place = format!("{}/{}", table.name, index.name);
     let found = scan_all(engine, table.name, Some(index.name)).map_err(|error| format!("{place}: {error}"))?;
     check_order(found.iter(), |entry| {
-        let sort = key_values(entry, index.sort.iter()).unwrap();
-        (key_values(entry, index.partition.iter()).unwrap(), sort)
+        let sort = key_values(entry, index.sort.iter().copied()).unwrap();
+        (key_values(entry, index.partition.iter().copied()).unwrap(), sort)
     })
     .map_err(|error| format!("{place}: {error}"))?;
     let implied: Vec<Item> = items

@@ -106,9 +106,7 @@ impl Reference {
             Step::BatchWrite(writes) => self.batch_write(writes),
             Step::BatchGet(reads) => self.batch_get(reads),
             Step::TransactWrite(writes, token) => self.transact_write(writes, *token),
-            Step::TransactGet(reads) => {
-                reads.iter().map(|read| self.get(read)).collect::<Result<_, _>>().map(Outcome::Items)
-            }
+            Step::TransactGet(reads) => self.transact_get(reads),
             Step::Query(query) => self.query(query),
             Step::Scan(scan) => self.scan(scan),
             Step::CreateTable(table) => self.create_table(*table),
@@ -244,6 +242,15 @@ impl Reference {
             found.insert(table.design.name.to_owned(), items);
         }
         Ok(Outcome::Batch(found))
+    }
+
+    fn transact_get(&self, reads: &[ItemRead]) -> Result<Outcome, ErrorKind> {
+        let items = reads.iter().map(|read| self.get(read)).collect::<Result<_, _>>()?;
+        let places: Vec<_> = reads.iter().map(|read| (read.table, &read.key)).collect();
+        if (0..places.len()).any(|at| places[..at].contains(&places[at])) {
+            return Err(ErrorKind::Validation);
+        }
+        Ok(Outcome::Items(items))
     }
 
     fn transact_write(&mut self, writes: &[ItemWrite], token: Option<usize>) -> Result<Outcome, ErrorKind> {
@@ -451,8 +458,8 @@ impl Source<'_> {
     fn entries(&self) -> Vec<Entry<'_>> {
         let entry = |item| {
             let partition = match self.index {
-                Some(index) => key_values(item, index.partition.iter())?,
-                None => key_values(item, std::iter::once(&self.table.design.partition))?,
+                Some(index) => key_values(item, index.partition.iter().copied())?,
+                None => key_values(item, [self.table.design.partition])?,
             };
             let shown = match self.index {
                 Some(index) => index.entry_of(self.table.design, item),
@@ -466,8 +473,8 @@ impl Source<'_> {
     fn order_of(&self, item: &Item) -> Option<Vec<Sortable>> {
         let design = self.table.design;
         match self.index {
-            Some(index) => key_values(item, index.sort.iter().chain(design.keys())),
-            None => key_values(item, design.sort.iter()),
+            Some(index) => key_values(item, index.sort.iter().copied().chain(design.keys())),
+            None => key_values(item, design.sort),
         }
     }
 
