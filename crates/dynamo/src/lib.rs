@@ -3,9 +3,11 @@
 #[macro_use]
 mod shape;
 
+mod arn;
 mod error;
 mod json;
 mod key;
+pub mod limits;
 mod number;
 pub mod operation;
 mod rules;
@@ -15,6 +17,7 @@ mod stored;
 mod testing;
 mod value;
 
+pub use arn::{backup_arn, index_arn, stream_arn, table_arn, table_name_in_arn, table_name_of};
 pub use error::{ApiError, CancellationReason, ErrorKind};
 pub use json::{
     Fault, Faults, ValueFault, read_item, write_item, write_stored_item, write_stored_value, write_text,

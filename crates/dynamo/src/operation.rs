@@ -272,3 +272,6 @@ operations! {
     RestoreTableFromBackup RestoreTableFromBackupReply,
     RestoreTableToPointInTime RestoreTableToPointInTimeReply,
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! The rules that members of a request obey, and the one checker that walks them.
 //!
 //! The words of every message about a required member, a length, a range, a pattern or an enumeration are here only.
-//! DynamoDB collects violations in the order of the members and reports up to ten of them in one message; a few
-//! missing members are reported alone, before all others.
+//! DynamoDB collects violations in the order of the members and reports up to ten of them in one message. A table name
+//! it cannot read stops it early: that is reported before all others, and alone.
 //!
 //! Path of a violation: member of a shape -> [`Rule`] -> [`Violations`] -> one ValidationException.
 
@@ -32,8 +32,10 @@ pub(crate) enum Rule {
     AtMost(i64),
     /// A text of the characters that names are made of.
     Name,
-    /// The name of a table, or its ARN.
+    /// The name of a table, or its ARN; otherwise only this is reported.
     Table,
+    /// The name of a table to make; otherwise only this is reported.
+    NewTable,
     /// The name of a table of 3 to 255 characters, or its ARN; otherwise this message is reported alone.
     TableLength(&'static str),
     /// Every key of the map is the name of a table, or its ARN; reported for the map as a whole.
@@ -44,15 +46,20 @@ pub(crate) enum Rule {
     Plainly(&'static Rule),
 }
 
+/// The shortest name of a new table.
+const TABLE_NAME_LENGTH_MIN: usize = 3;
 /// The longest table name.
-pub(crate) const TABLE_NAME_LENGTH_MAX: usize = 255;
+const TABLE_NAME_LENGTH_MAX: usize = 255;
 const NAME_PATTERN: &str = "[a-zA-Z0-9_.-]+";
 const VIOLATIONS_MAX: usize = 10;
 
 /// The violations found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Violations {
+    /// A message that stands by itself, without the envelope.
     alone: Option<&'static str>,
+    /// Violations that stop DynamoDB early.
+    early: Vec<String>,
     list: Vec<String>,
 }
 
@@ -72,7 +79,7 @@ impl Violations {
         }
         if let Look::Unlisted(names) = look {
             let names = names.join(", ");
-            self.report(path, member, format!("Member must satisfy enum value set: [{names}]"), false);
+            self.report(path, member, &format!("Member must satisfy enum value set: [{names}]"), false);
         }
         member.check(path, self);
     }
@@ -106,10 +113,10 @@ impl Violations {
             }
             (Rule::Name, Look::Text(text)) if !is_name(text) => pattern(),
             (Rule::Table, Look::Text(text)) => {
-                for constraint in table_name_constraints(text) {
-                    self.report(path, member, constraint, plainly);
-                }
-                return;
+                return self.report_early(path, member, table_name_constraints(text));
+            }
+            (Rule::NewTable, Look::Text(text)) => {
+                return self.report_early(path, member, new_table_name_constraints(text));
             }
             (Rule::TableKeys, _) if has_wrong_table_key(member) => format!(
                 "Map keys must satisfy constraint: [{}, {}, {}]",
@@ -124,28 +131,22 @@ impl Violations {
             ),
             _ => return,
         };
-        self.report(path, member, constraint, plainly);
+        self.report(path, member, &constraint, plainly);
     }
 
-    fn report<T: Wire>(&mut self, path: &Path<'_>, member: &T, constraint: String, plainly: bool) {
-        if self.list.len() >= VIOLATIONS_MAX {
-            return;
+    fn report<T: Wire>(&mut self, path: &Path<'_>, member: &T, constraint: &str, plainly: bool) {
+        if self.list.len() < VIOLATIONS_MAX {
+            self.list.push(violation(path, member, constraint, plainly));
         }
-        let mut text = String::from("Value ");
-        match (plainly, member.is_absent()) {
-            (true, _) => {}
-            (false, true) => text.push_str("null "),
-            (false, false) => {
-                text.push('\'');
-                member.print(&mut text);
-                text.push_str("' ");
-            }
-        }
-        text.push_str("at '");
-        path.print(plainly, &mut text);
-        text.push_str("' failed to satisfy constraint: ");
-        text.push_str(&constraint);
-        self.list.push(text);
+    }
+
+    fn report_early<T: Wire>(
+        &mut self,
+        path: &Path<'_>,
+        member: &T,
+        constraints: impl Iterator<Item = String>,
+    ) {
+        self.early.extend(constraints.map(|constraint| violation(path, member, &constraint, false)));
     }
 
     fn report_alone(&mut self, message: &'static str) {
@@ -156,14 +157,34 @@ impl Violations {
         if let Some(message) = self.alone {
             return Err(ApiError::validation(message));
         }
-        let plural = match self.list.len() {
+        let list = if self.early.is_empty() { self.list } else { self.early };
+        let plural = match list.len() {
             0 => return Ok(()),
             1 => "",
             _ => "s",
         };
-        let list = self.list.join("; ");
-        Err(ApiError::validation(format!("{} validation error{plural} detected: {list}", self.list.len())))
+        let text = list.join("; ");
+        Err(ApiError::validation(format!("{} validation error{plural} detected: {text}", list.len())))
     }
+}
+
+/// One violation in DynamoDB's words.
+fn violation<T: Wire>(path: &Path<'_>, member: &T, constraint: &str, plainly: bool) -> String {
+    let mut text = String::from("Value ");
+    match (plainly, member.is_absent()) {
+        (true, _) => {}
+        (false, true) => text.push_str("null "),
+        (false, false) => {
+            text.push('\'');
+            member.print(&mut text);
+            text.push_str("' ");
+        }
+    }
+    text.push_str("at '");
+    path.print(plainly, &mut text);
+    text.push_str("' failed to satisfy constraint: ");
+    text.push_str(constraint);
+    text
 }
 
 fn at_least_long(least: usize) -> String {
@@ -197,7 +218,7 @@ fn is_arn(text: &str) -> bool {
 }
 
 fn is_table_length(text: &str) -> bool {
-    is_arn(text) || (3..=TABLE_NAME_LENGTH_MAX).contains(&text.chars().count())
+    is_arn(text) || (TABLE_NAME_LENGTH_MIN..=TABLE_NAME_LENGTH_MAX).contains(&text.chars().count())
 }
 
 /// What a table name breaks; an empty one is not held against the pattern as well.
@@ -207,6 +228,14 @@ fn table_name_constraints(text: &str) -> impl Iterator<Item = String> {
     let long = (!is_arn(text) && text.chars().count() > TABLE_NAME_LENGTH_MAX)
         .then(|| at_most_long(TABLE_NAME_LENGTH_MAX));
     [empty, odd, long].into_iter().flatten()
+}
+
+fn new_table_name_constraints(text: &str) -> impl Iterator<Item = String> {
+    let odd = (!is_name(text)).then(pattern);
+    let count = text.chars().count();
+    let short = (count < TABLE_NAME_LENGTH_MIN).then(|| at_least_long(TABLE_NAME_LENGTH_MIN));
+    let long = (count > TABLE_NAME_LENGTH_MAX).then(|| at_most_long(TABLE_NAME_LENGTH_MAX));
+    [odd, short, long].into_iter().flatten()
 }
 
 fn has_wrong_table_key<T: Wire>(map: &T) -> bool {
@@ -223,15 +252,28 @@ fn has_wrong_value_length<T: Wire>(map: &T, least: usize, most: usize) -> bool {
     wrong
 }
 
-/// Appends a structure as DynamoDB names it in messages: `KeySchemaElement(attributeName=a, keyType=HASH)`.
-pub(crate) fn print_structure(name: &str, members: &[(&str, &dyn Fn(&mut String))], text: &mut String) {
-    text.push_str(name);
-    text.push('(');
-    for (index, (member, print)) in members.iter().enumerate() {
-        text.push_str(if index == 0 { "" } else { ", " });
-        path::push_lower_first(member, text);
-        text.push('=');
-        print(text);
+/// Prints a structure as DynamoDB names it in messages: `KeySchemaElement(attributeName=a, keyType=HASH)`.
+#[derive(Debug)]
+pub(crate) struct StructurePrinter<'a> {
+    text: &'a mut String,
+    separator: &'static str,
+}
+
+impl<'a> StructurePrinter<'a> {
+    pub(crate) fn new(name: &str, text: &'a mut String) -> StructurePrinter<'a> {
+        text.push_str(name);
+        StructurePrinter { text, separator: "(" }
     }
-    text.push(')');
+
+    pub(crate) fn member<T: Wire>(&mut self, name: &str, member: &T) {
+        self.text.push_str(self.separator);
+        path::push_lower_first(name, self.text);
+        self.text.push('=');
+        member.print(self.text);
+        self.separator = ", ";
+    }
+
+    pub(crate) fn end(self) {
+        self.text.push_str(if self.separator == "(" { "()" } else { ")" });
+    }
 }

@@ -82,9 +82,9 @@ macro_rules! shape {
             }
 
             fn print(&self, text: &mut String) {
-                let members: &[(&str, &dyn Fn(&mut String))] =
-                    &[$(($wire, &|text| crate::json::Wire::print(&self.$field, text)),)*];
-                crate::rules::print_structure(stringify!($name), members, text);
+                let mut printer = crate::rules::StructurePrinter::new(stringify!($name), text);
+                $(printer.member($wire, &self.$field);)*
+                printer.end();
             }
 
             fn check(&self, path: &crate::rules::Path<'_>, violations: &mut crate::rules::Violations) {

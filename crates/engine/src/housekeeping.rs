@@ -7,6 +7,8 @@
 mod expiry;
 mod fill;
 mod purge;
+#[cfg(test)]
+mod tests;
 mod trim;
 
 use std::sync::{Arc, Weak};

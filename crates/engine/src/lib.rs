@@ -28,6 +28,8 @@ mod store;
 mod stream;
 mod table;
 mod tags;
+#[cfg(test)]
+mod testing;
 mod throughput;
 mod token;
 mod totals;

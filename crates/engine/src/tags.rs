@@ -36,13 +36,14 @@ pub(crate) fn check_count(tags: &BTreeMap<String, String>) -> Result<(), ApiErro
 }
 
 fn checked_key(key: Option<&str>) -> Result<&str, ApiError> {
+    let said = key.unwrap_or("null");
     let key = key.filter(|key| is_tag_text(key) && (1..=KEY_LENGTH_MAX).contains(&key.chars().count()));
     match key {
         Some(key) if key.to_ascii_lowercase().starts_with("aws:") => {
             Err(ApiError::validation(format!("Tag Key cannot be prefixed with aws:, Key: {key}")))
         }
         Some(key) => Ok(key),
-        None => Err(ApiError::validation("The Tag Key provided is invalid, Key: null")),
+        None => Err(ApiError::validation(format!("The Tag Key provided is invalid, Key: {said}"))),
     }
 }
 

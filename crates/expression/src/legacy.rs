@@ -333,7 +333,7 @@ fn action(name: &str, update: &AttributeValueUpdate) -> Result<Action, LegacyErr
     };
     let value_type = value.value_type();
     match action {
-        AttributeAction::Put => Ok(Action::Set(path, Assigned::Value(value.clone()))),
+        AttributeAction::Put => Ok(Action::Set(path, Assigned::Value(StoredValue::encode(value)))),
         AttributeAction::Delete if value_type.is_set() => Ok(Action::Delete(path, value.clone())),
         AttributeAction::Add if value_type.is_set() || matches!(value_type, ValueType::N | ValueType::L) => {
             Ok(Action::Add(path, value.clone()))

@@ -4,6 +4,28 @@
 //! request -> [`Condition`], [`Update`] or [`Projection`] -> evaluated against or applied to stored items.
 //! The [`legacy`] parameters become the same types, and so can other languages.
 //!
+//! ```
+//! use dynamo::{ApiError, Item, StoredItem, Value};
+//! # use monotable_expression as expression;
+//! use expression::Substitutions;
+//!
+//! # fn main() -> Result<(), ApiError> {
+//! let key = Item::from([("pk".to_owned(), Value::from("counter"))]);
+//! let values = Item::from([(":one".to_owned(), Value::from(1)), (":max".to_owned(), Value::from(9))]);
+//!
+//! let mut substitutions = Substitutions::new(None, Some(&values))?;
+//! let update = substitutions.update("SET hits = if_not_exists(hits, :one) + :one")?;
+//! let condition = substitutions.condition("attribute_not_exists(hits) OR hits < :max")?;
+//! substitutions.finish()?;
+//!
+//! let old: Option<StoredItem> = None;
+//! assert!(condition.matches(old.as_ref()));
+//! let new = update.apply(old.as_ref(), &key)?.expect("SET creates the item");
+//! assert_eq!(update.updated_new(&new).map(|item| item.decode()), Some(Item::from([("hits".to_owned(), Value::from(2))])));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Always true: whatever the text, parsing takes bounded time and stack. Evaluating a condition cannot fail.
 
 mod bind;
@@ -18,6 +40,8 @@ mod path;
 mod project;
 mod reserved;
 mod substitute;
+#[cfg(test)]
+mod testing;
 mod token;
 pub mod tree;
 mod update;

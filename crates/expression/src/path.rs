@@ -68,38 +68,41 @@ impl Display for Path {
 
 /// Refuses two paths of which one lies within the other, or which need one place to be both map and list.
 pub(crate) fn check_disjoint<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<(), Fault> {
-    let paths: Vec<&Path> = paths.collect();
-    let mut by_root: Vec<usize> = (0..paths.len()).collect();
-    let root = |index: &usize| paths.get(*index).map(|path| &*path.root);
-    by_root.sort_by(|left, right| root(left).cmp(&root(right)));
-    let mut overlap: Option<(usize, usize)> = None;
-    let mut conflict: Option<(usize, usize)> = None;
-    for group in by_root.chunk_by(|left, right| root(left) == root(right)) {
-        for (place, later) in group.iter().enumerate() {
-            for earlier in group.iter().take(place) {
-                let found = match relation(&paths, *earlier, *later) {
-                    Relation::Disjoint => continue,
-                    Relation::Overlap => &mut overlap,
-                    Relation::Conflict => &mut conflict,
-                };
-                // The later path is named first here so that the smallest pair is the one met first in the text.
-                let pair = (*later, *earlier);
-                *found = Some(found.map_or(pair, |other| other.min(pair)));
-            }
-        }
+    let mut places: Vec<(usize, &Path)> = paths.enumerate().collect();
+    // Paths with different roots have nothing to do with each other; within a root the order of the text stays.
+    places.sort_by_key(|(_, path)| &path.root);
+    let groups =
+        || places.chunk_by(|(_, one), (_, two)| one.root == two.root).filter(|group| group.len() > 1);
+    if let Some((one, two)) =
+        groups().filter_map(|group| first_pair(group, Relation::Overlap)).min_by_key(order)
+    {
+        return Err(Fault::Overlap(one.1.clone(), two.1.clone()));
     }
-    let named = |(later, earlier): (usize, usize)| {
-        Some(((*paths.get(earlier)?).clone(), (*paths.get(later)?).clone()))
-    };
-    if let Some((one, two)) = overlap.and_then(named) {
-        return Err(Fault::Overlap(one, two));
-    }
-    if let Some((one, two)) = conflict.and_then(named) {
-        return Err(Fault::Conflict(one, two));
+    if let Some((one, two)) =
+        groups().filter_map(|group| first_pair(group, Relation::Conflict)).min_by_key(order)
+    {
+        return Err(Fault::Conflict(one.1.clone(), two.1.clone()));
     }
     Ok(())
 }
 
+/// A path and its place in the text.
+type Place<'a> = (usize, &'a Path);
+
+/// Of several pairs the one that the text completes first is reported.
+fn order((earlier, later): &(Place<'_>, Place<'_>)) -> (usize, usize) {
+    (later.0, earlier.0)
+}
+
+/// The first pair of paths with the same root that relate in this way, the earlier path first.
+fn first_pair<'a>(group: &[Place<'a>], wanted: Relation) -> Option<(Place<'a>, Place<'a>)> {
+    group.iter().enumerate().find_map(|(count, later)| {
+        let earlier = group.iter().take(count).find(|earlier| relation(earlier.1, later.1) == wanted);
+        earlier.map(|earlier| (*earlier, *later))
+    })
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Relation {
     Disjoint,
     Overlap,
@@ -107,11 +110,8 @@ enum Relation {
 }
 
 /// How two paths with the same root relate.
-fn relation(paths: &[&Path], earlier: usize, later: usize) -> Relation {
-    let (Some(earlier), Some(later)) = (paths.get(earlier), paths.get(later)) else {
-        return Relation::Disjoint;
-    };
-    for pair in earlier.steps.iter().zip(&later.steps) {
+fn relation(one: &Path, two: &Path) -> Relation {
+    for pair in one.steps.iter().zip(&two.steps) {
         match pair {
             (Step::Name(_), Step::Index(_)) | (Step::Index(_), Step::Name(_)) => return Relation::Conflict,
             (one, two) if one != two => return Relation::Disjoint,

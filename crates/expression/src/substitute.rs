@@ -141,3 +141,6 @@ impl<'a, T> Entries<'a, T> {
         self.entries.iter().filter(|(.., used)| !used).map(|(key, ..)| (*key).to_owned()).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,13 +3,15 @@
 //! Everything on the right-hand side is read from the item as it was. Indexes of lists mean the list as it was, whatever else
 //! is removed from or added to it; an index beyond its end appends, smaller indexes first.
 //!
-//! Path of an update: values of SET are computed from the old item -> the changed top-level attributes are decoded and
-//! changed -> they are merged with the others, which are copied as stored.
+//! Path of an update: values of SET are computed from the old item -> the top-level attributes that are changed inside are
+//! decoded and changed -> they are merged with the others, which are copied as stored. What is only moved, from the request
+//! or from another attribute, is copied as stored too.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use dynamo::{ApiError, Item, ItemBuilder, Number, NumberError, Shape, StoredItem, Value};
+use dynamo::{
+    ApiError, Item, ItemBuilder, Number, NumberError, Shape, StoredItem, StoredValue, Value, ValueRef,
+};
 
 use crate::path::Path;
 use crate::project::Projection;
@@ -41,7 +43,7 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Assigned {
     /// A value of the request.
-    Value(Value),
+    Value(StoredValue),
     /// What the item had at a path.
     Path(Path),
     /// A sum of numbers.
@@ -167,8 +169,8 @@ impl Update {
     }
 
     /// The values of SET, in the order of the actions.
-    fn assigned_values(&self, base: &StoredItem) -> Result<Vec<Option<Value>>, UpdateError> {
-        let assigned = |action: &Action| match action {
+    fn assigned_values<'a>(&'a self, base: &'a StoredItem) -> Result<Vec<Option<New<'a>>>, UpdateError> {
+        let assigned = |action: &'a Action| match action {
             Action::Set(_, value) => value.compute(base).map(Some),
             _ => Ok(None),
         };
@@ -176,23 +178,24 @@ impl Update {
     }
 
     /// The changed top-level attributes by name; `None` for those that are gone.
-    fn changes(
-        &self,
+    fn changes<'a>(
+        &'a self,
         base: &StoredItem,
-        values: Vec<Option<Value>>,
-    ) -> Result<BTreeMap<Arc<str>, Option<Value>>, UpdateError> {
-        let mut changes = BTreeMap::new();
+        values: Vec<Option<New<'a>>>,
+    ) -> Result<Changes<'a>, UpdateError> {
+        let mut changes = Changes::new();
         for (action, value) in in_order(self.actions.iter().zip(values).collect()) {
-            let root = &action.path().root;
-            if !changes.contains_key(root) {
-                // A top-level SET needs nothing of what was there.
-                let replaced = matches!(action, Action::Set(path, _) if !path.is_nested());
-                let before = if replaced { None } else { base.get(root).map(dynamo::ValueRef::decode) };
-                changes.insert(root.clone(), before);
+            let path = action.path();
+            if let (Action::Set(..), false) = (action, path.is_nested()) {
+                changes.insert(&path.root, value);
+                continue;
             }
-            if let Some(attribute) = changes.get_mut(root) {
-                change::change(attribute, action, value, self.type_error())?;
-            }
+            let mut attribute = match changes.remove(&*path.root) {
+                Some(before) => before.map(New::into_value),
+                None => base.get(&path.root).map(ValueRef::decode),
+            };
+            change::change(&mut attribute, action, value.map(New::into_value), self.type_error())?;
+            changes.insert(&path.root, attribute.map(New::Built));
         }
         Ok(changes)
     }
@@ -202,9 +205,27 @@ impl Update {
     }
 }
 
+/// The changed top-level attributes by name; `None` for those that are gone.
+type Changes<'a> = BTreeMap<&'a str, Option<New<'a>>>;
+
+/// A new value: somewhere as stored, or made by the update.
+enum New<'a> {
+    Stored(ValueRef<'a>),
+    Built(Value),
+}
+
+impl New<'_> {
+    fn into_value(self) -> Value {
+        match self {
+            New::Stored(value) => value.decode(),
+            New::Built(value) => value,
+        }
+    }
+}
+
 /// First what sets and adds, in ascending order so that appended elements are sorted; then what takes away, in descending
 /// order so that no index moves before it is used.
-fn in_order(mut actions: Vec<(&Action, Option<Value>)>) -> Vec<(&Action, Option<Value>)> {
+fn in_order<'a>(mut actions: Vec<(&'a Action, Option<New<'a>>)>) -> Vec<(&'a Action, Option<New<'a>>)> {
     if actions.iter().any(|(action, _)| action.path().is_nested()) {
         actions.sort_by(|(one, _), (two, _)| {
             let removes = one.only_removes().cmp(&two.only_removes());
@@ -216,14 +237,14 @@ fn in_order(mut actions: Vec<(&Action, Option<Value>)>) -> Vec<(&Action, Option<
 }
 
 /// The item with the changed attributes in their places.
-fn merge(base: &StoredItem, changes: &BTreeMap<Arc<str>, Option<Value>>) -> StoredItem {
+fn merge(base: &StoredItem, changes: &Changes<'_>) -> StoredItem {
     let mut builder = ItemBuilder::with_capacity(base.as_bytes().len() + 64);
     let mut changes = changes.iter().peekable();
     for (name, value) in base.attributes() {
-        while let Some((changed, new)) = changes.next_if(|(changed, _)| &***changed < name) {
+        while let Some((changed, new)) = changes.next_if(|(changed, _)| **changed < name) {
             push(&mut builder, changed, new.as_ref());
         }
-        match changes.next_if(|(changed, _)| &***changed == name) {
+        match changes.next_if(|(changed, _)| **changed == name) {
             Some((_, new)) => push(&mut builder, name, new.as_ref()),
             None => builder.push_stored(name, value),
         }
@@ -234,57 +255,53 @@ fn merge(base: &StoredItem, changes: &BTreeMap<Arc<str>, Option<Value>>) -> Stor
     builder.finish()
 }
 
-fn push(builder: &mut ItemBuilder, name: &str, value: Option<&Value>) {
-    if let Some(value) = value {
-        builder.push(name, value);
+fn push(builder: &mut ItemBuilder, name: &str, value: Option<&New<'_>>) {
+    match value {
+        Some(New::Stored(value)) => builder.push_stored(name, *value),
+        Some(New::Built(value)) => builder.push(name, value),
+        None => {}
     }
 }
 
 impl Assigned {
     /// The value, read from the item as it was.
-    fn compute(&self, item: &StoredItem) -> Result<Value, UpdateError> {
+    fn compute<'a>(&'a self, item: &'a StoredItem) -> Result<New<'a>, UpdateError> {
         match self {
-            Assigned::Value(value) => Ok(value.clone()),
-            Assigned::Path(path) => {
-                path.find(item).map(dynamo::ValueRef::decode).ok_or(UpdateError::MissingAttribute)
-            }
+            Assigned::Value(value) => Ok(New::Stored(value.as_ref())),
+            Assigned::Path(path) => path.find(item).map(New::Stored).ok_or(UpdateError::MissingAttribute),
             Assigned::Plus(left, right) => {
                 let sum = left.number(item)?.plus(right.number(item)?);
-                sum.map(Value::N).map_err(UpdateError::Number)
+                sum.map(Value::N).map(New::Built).map_err(UpdateError::Number)
             }
             Assigned::Minus(left, right) => {
                 let difference = left.number(item)?.minus(right.number(item)?);
-                difference.map(Value::N).map_err(UpdateError::Number)
+                difference.map(Value::N).map(New::Built).map_err(UpdateError::Number)
             }
             Assigned::IfNotExists(path, otherwise) => match path.find(item) {
-                Some(value) => Ok(value.decode()),
+                Some(value) => Ok(New::Stored(value)),
                 None => otherwise.compute(item),
             },
             Assigned::ListAppend(first, second) => {
                 let (mut list, more) = (first.list(item)?, second.list(item)?);
                 list.extend(more);
-                Ok(Value::L(list))
+                Ok(New::Built(Value::L(list)))
             }
         }
     }
 
     fn number(&self, item: &StoredItem) -> Result<Number, UpdateError> {
-        // A counter is the most frequent update: no tree is built for it.
-        if let Assigned::Path(path) = self {
-            return match path.find(item).map(dynamo::ValueRef::shape) {
-                Some(Shape::N(number)) => Ok(number.to_number()),
-                Some(_) => Err(UpdateError::OperandType),
-                None => Err(UpdateError::MissingAttribute),
-            };
-        }
         match self.compute(item)? {
-            Value::N(number) => Ok(number),
-            _ => Err(UpdateError::OperandType),
+            New::Built(Value::N(number)) => Ok(number),
+            New::Stored(value) => match value.shape() {
+                Shape::N(number) => Ok(number.to_number()),
+                _ => Err(UpdateError::OperandType),
+            },
+            New::Built(_) => Err(UpdateError::OperandType),
         }
     }
 
     fn list(&self, item: &StoredItem) -> Result<Vec<Value>, UpdateError> {
-        match self.compute(item)? {
+        match self.compute(item)?.into_value() {
             Value::L(list) => Ok(list),
             _ => Err(UpdateError::OperandType),
         }

@@ -82,6 +82,16 @@ impl Faults {
         Err(error)
     }
 
+    /// The same for `ExclusiveStartKey`, whose message says so for most faults.
+    pub fn check_exclusive_start_key(&self) -> Result<(), ApiError> {
+        let Some(fault) = self.of("ExclusiveStartKey") else { return Ok(()) };
+        let mut error = ApiError::from(fault.kind.clone());
+        if fault.kind.is_of_shape() {
+            error.message = format!("The provided starting key is invalid: {}", error.message);
+        }
+        Err(error)
+    }
+
     pub(crate) fn push(&mut self, fault: Fault) {
         self.list.push(fault);
     }
@@ -89,6 +99,14 @@ impl Faults {
     /// True when nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+}
+
+impl ValueFault {
+    /// True for faults of the value's shape, false for those of numbers and of duplicates.
+    fn is_of_shape(&self) -> bool {
+        use ValueFault::*;
+        matches!(self, Empty | SeveralTypes | NullNotTrue | EmptyStringSet | EmptyBinarySet)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Attribute values in DynamoDB JSON: `{"S":"text"}`, `{"L":[...]}`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -9,12 +8,11 @@ use bytes::Bytes;
 use jiter::Peek;
 
 use super::{Place, Reader, ValueFault, write_comma, write_text};
+use crate::limits::NESTING_LEVELS_MAX;
 use crate::{
     ApiError, Attributes, Item, Map, Number, NumberError, Shape, StoredItem, Value, ValueRef, ValueType,
 };
 
-/// How deep a value may stand: an attribute is at depth 0.
-const DEPTH_MAX: usize = 31;
 const CLASS: &str = "com.amazonaws.dynamodb.v20120810.AttributeValue";
 
 /// Reads an item from DynamoDB JSON; refuses what DynamoDB refuses in an item.
@@ -28,14 +26,14 @@ pub fn read_item(json: &[u8]) -> Result<Item, ApiError> {
     }
 }
 
-/// Reads an attribute value that stands so deep.
+/// Reads an attribute value that stands so deep; an attribute of an item is at depth 0.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     peek: Peek,
     place: Place,
     depth: usize,
 ) -> Result<Value, ApiError> {
-    if depth > DEPTH_MAX {
+    if depth >= NESTING_LEVELS_MAX {
         reader.skip()?;
         reader.fault(ValueFault::TooDeep);
         return Ok(Value::Null);
@@ -274,7 +272,7 @@ fn write_boolean(value: bool, out: &mut Vec<u8>) {
 
 fn write_number(number: Number, out: &mut Vec<u8>) {
     out.push(b'"');
-    write!(out, "{number}").expect("a Vec takes every write");
+    number.write_decimal(out);
     out.push(b'"');
 }
 

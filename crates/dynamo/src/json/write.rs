@@ -37,10 +37,29 @@ pub fn write_text(text: &str, out: &mut Vec<u8>) {
 
 /// The bytes before the first one to escape, that one, and the rest. `None` when all can be copied.
 fn split_at_escape(bytes: &[u8]) -> Option<(&[u8], u8, &[u8])> {
-    let at = bytes.iter().position(|byte| escape_of(*byte) != 0)?;
+    let at = find_escape(bytes)?;
     let (run, rest) = bytes.split_at_checked(at)?;
     let (byte, tail) = rest.split_first()?;
     Some((run, *byte, tail))
+}
+
+/// Where the first byte to escape is. Most text has none, so eight bytes are looked at together.
+fn find_escape(bytes: &[u8]) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let clean = words.iter().take_while(|word| !has_escape(u64::from_le_bytes(**word))).count() * 8;
+    let tail = if clean == bytes.len() - rest.len() { rest } else { bytes.get(clean..)? };
+    tail.iter().position(|byte| escape_of(*byte) != 0).map(|at| clean + at)
+}
+
+/// True when one of eight bytes is a control character, a quote or a backslash.
+fn has_escape(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 0xFF;
+    const HIGHS: u64 = ONES * 0x80;
+    let zero_byte = |word: u64| word.wrapping_sub(ONES) & !word;
+    let control = word.wrapping_sub(ONES * 0x20) & !word;
+    let quote = zero_byte(word ^ (ONES * u64::from(b'"')));
+    let backslash = zero_byte(word ^ (ONES * u64::from(b'\\')));
+    (control | quote | backslash) & HIGHS != 0
 }
 
 fn escape_of(byte: u8) -> u8 {

@@ -19,6 +19,10 @@ shape! {
 
 shape! {
     /// Reads up to 100 items by key.
+    ///
+    /// After the field rules DynamoDB checks for each table, in this order: expression and older parameters mixed;
+    /// duplicates in `AttributesToGet`; the expression; the fault of `Keys`; duplicates among the keys; more than 100 keys
+    /// in all; then the tables.
     pub struct BatchGetItem {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         request_items: Option<BTreeMap<String, KeysAndAttributes>> = "RequestItems" => BATCH_GET_ITEMS,

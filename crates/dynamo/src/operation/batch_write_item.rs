@@ -32,6 +32,9 @@ shape! {
 
 shape! {
     /// Puts and deletes up to 25 items.
+    ///
+    /// After the field rules DynamoDB checks for each table, in this order: a request without a put or delete; for each
+    /// request the fault of `Item` or `Key` and the size of the item; then the tables, and duplicates among the keys.
     pub struct BatchWriteItem {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         return_item_collection_metrics: Option<Choice<ReturnItemCollectionMetrics>> = "ReturnItemCollectionMetrics",

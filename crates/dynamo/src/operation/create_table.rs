@@ -1,10 +1,11 @@
 //! CreateTable: makes a table with its indexes.
 
 use super::{
-    AttributeDefinition, BillingMode, Choice, GlobalSecondaryIndex, KeySchemaElement, LocalSecondaryIndex,
-    OnDemandThroughput, Opaque, ProvisionedThroughput, SSESpecification, StreamSpecification, TableClass,
-    TableDescription, Tag, WarmThroughput,
+    AttributeDefinition, BillingMode, Choice, GlobalSecondaryIndex, KeyRole, KeySchemaElement,
+    LocalSecondaryIndex, OnDemandThroughput, Opaque, ProvisionedThroughput, SSESpecification,
+    StreamSpecification, TableClass, TableDescription, Tag, WarmThroughput,
 };
+use crate::KeyType;
 use crate::rules::{KEY_SCHEMA, NEW_TABLE, REQUIRED};
 
 shape! {
@@ -33,5 +34,29 @@ shape! {
     /// Answers CreateTable.
     pub struct CreateTableReply {
         table_description: Option<TableDescription> = "TableDescription",
+    }
+}
+
+impl CreateTable {
+    /// A request to make an on-demand table with this partition key and, if given, sort key.
+    pub fn new(
+        table_name: impl Into<String>,
+        partition_key: (&str, KeyType),
+        sort_key: Option<(&str, KeyType)>,
+    ) -> CreateTable {
+        let keys =
+            [(partition_key, KeyRole::Hash)].into_iter().chain(sort_key.map(|key| (key, KeyRole::Range)));
+        let (definitions, schema) = keys
+            .map(|((name, key_type), role)| {
+                (AttributeDefinition::new(name, key_type), KeySchemaElement::new(name, role))
+            })
+            .unzip();
+        CreateTable {
+            table_name: Some(table_name.into()),
+            attribute_definitions: Some(definitions),
+            key_schema: Some(schema),
+            billing_mode: Some(BillingMode::PayPerRequest.into()),
+            ..CreateTable::default()
+        }
     }
 }

@@ -11,6 +11,9 @@ use crate::{Item, StoredItem, Value};
 
 shape! {
     /// Removes the item with a key.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; the fault of `Key`;
+    /// `Expected` with its fault; the expressions with the fault of `ExpressionAttributeValues`; then the table and its key.
     pub struct DeleteItem with faults {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         table_name: Option<String> = "TableName" => TABLE,
@@ -32,5 +35,12 @@ shape! {
         attributes: Option<StoredItem> = "Attributes",
         consumed_capacity: Option<ConsumedCapacity> = "ConsumedCapacity",
         item_collection_metrics: Option<ItemCollectionMetrics> = "ItemCollectionMetrics",
+    }
+}
+
+impl DeleteItem {
+    /// A request to remove the item with this key.
+    pub fn new(table_name: impl Into<String>, key: Item) -> DeleteItem {
+        DeleteItem { table_name: Some(table_name.into()), key: Some(key), ..DeleteItem::default() }
     }
 }

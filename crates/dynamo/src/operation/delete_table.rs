@@ -16,3 +16,10 @@ shape! {
         table_description: Option<TableDescription> = "TableDescription",
     }
 }
+
+impl DeleteTable {
+    /// A request to remove this table.
+    pub fn new(table_name: impl Into<String>) -> DeleteTable {
+        DeleteTable { table_name: Some(table_name.into()) }
+    }
+}

@@ -16,3 +16,10 @@ shape! {
         table: Option<TableDescription> = "Table",
     }
 }
+
+impl DescribeTable {
+    /// A request to tell of this table.
+    pub fn new(table_name: impl Into<String>) -> DescribeTable {
+        DescribeTable { table_name: Some(table_name.into()) }
+    }
+}

@@ -8,6 +8,9 @@ use crate::{Item, StoredItem};
 
 shape! {
     /// Reads the item with a key.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; the fault of `Key`;
+    /// duplicates in `AttributesToGet`; the expression; then the table and its key.
     pub struct GetItem with faults {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         attributes_to_get: Option<Vec<String>> = "AttributesToGet" => ATTRIBUTES_TO_GET,
@@ -24,5 +27,12 @@ shape! {
     pub struct GetItemReply {
         item: Option<StoredItem> = "Item",
         consumed_capacity: Option<ConsumedCapacity> = "ConsumedCapacity",
+    }
+}
+
+impl GetItem {
+    /// A request to read the item with this key.
+    pub fn new(table_name: impl Into<String>, key: Item) -> GetItem {
+        GetItem { table_name: Some(table_name.into()), key: Some(key), ..GetItem::default() }
     }
 }

@@ -30,6 +30,10 @@ choices! {
 
 shape! {
     /// Stores an item in the place of the one with the same key.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; the fault of `Item`;
+    /// `ReturnValues` (only NONE and ALL_OLD); the size of the item; `Expected` with its fault; the expressions with the
+    /// fault of `ExpressionAttributeValues`; then the table and its key.
     pub struct PutItem with faults {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         table_name: Option<String> = "TableName" => TABLE,
@@ -51,5 +55,12 @@ shape! {
         attributes: Option<StoredItem> = "Attributes",
         consumed_capacity: Option<ConsumedCapacity> = "ConsumedCapacity",
         item_collection_metrics: Option<ItemCollectionMetrics> = "ItemCollectionMetrics",
+    }
+}
+
+impl PutItem {
+    /// A request to store this item.
+    pub fn new(table_name: impl Into<String>, item: Item) -> PutItem {
+        PutItem { table_name: Some(table_name.into()), item: Some(item), ..PutItem::default() }
     }
 }

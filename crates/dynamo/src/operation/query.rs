@@ -18,6 +18,10 @@ choices! {
 
 shape! {
     /// Reads items of one partition in the order of their sort keys.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; `QueryFilter` with its
+    /// fault; duplicates in `AttributesToGet`; the fault of `ExclusiveStartKey`; that there is a key condition; the
+    /// expressions with the fault of `ExpressionAttributeValues`; `KeyConditions` with its fault; then the table.
     pub struct Query with faults {
         select: Option<Choice<Select>> = "Select",
         index_name: Option<String> = "IndexName" => NAME,
@@ -47,5 +51,16 @@ shape! {
         scanned_count: i32 = "ScannedCount",
         last_evaluated_key: Option<Item> = "LastEvaluatedKey",
         consumed_capacity: Option<ConsumedCapacity> = "ConsumedCapacity",
+    }
+}
+
+impl Query {
+    /// A request to read the items that meet this condition on their keys.
+    pub fn new(table_name: impl Into<String>, key_condition_expression: impl Into<String>) -> Query {
+        Query {
+            table_name: Some(table_name.into()),
+            key_condition_expression: Some(key_condition_expression.into()),
+            ..Query::default()
+        }
     }
 }

@@ -8,6 +8,10 @@ use crate::{Item, StoredItem, Value};
 
 shape! {
     /// Reads a table or an index from end to end, or a segment of it.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; duplicates in
+    /// `AttributesToGet`; `ScanFilter` with its fault; the fault of `ExclusiveStartKey`; `Segment` and `TotalSegments`; the
+    /// expressions with the fault of `ExpressionAttributeValues`; then the table.
     pub struct Scan with faults {
         select: Option<Choice<Select>> = "Select",
         index_name: Option<String> = "IndexName" => NAME,
@@ -36,5 +40,12 @@ shape! {
         scanned_count: i32 = "ScannedCount",
         last_evaluated_key: Option<Item> = "LastEvaluatedKey",
         consumed_capacity: Option<ConsumedCapacity> = "ConsumedCapacity",
+    }
+}
+
+impl Scan {
+    /// A request to read the whole table.
+    pub fn new(table_name: impl Into<String>) -> Scan {
+        Scan { table_name: Some(table_name.into()), ..Scan::default() }
     }
 }

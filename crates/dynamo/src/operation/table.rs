@@ -169,3 +169,20 @@ shape! {
         warm_throughput: Option<TableWarmThroughputDescription> = "WarmThroughput",
     }
 }
+
+impl AttributeDefinition {
+    /// A key attribute of this type.
+    pub fn new(attribute_name: impl Into<String>, attribute_type: KeyType) -> AttributeDefinition {
+        AttributeDefinition {
+            attribute_name: Some(attribute_name.into()),
+            attribute_type: Some(attribute_type.into()),
+        }
+    }
+}
+
+impl KeySchemaElement {
+    /// A key attribute for this.
+    pub fn new(attribute_name: impl Into<String>, key_type: KeyRole) -> KeySchemaElement {
+        KeySchemaElement { attribute_name: Some(attribute_name.into()), key_type: Some(key_type.into()) }
+    }
+}

@@ -12,6 +12,10 @@ use crate::{Item, StoredItem, Value};
 
 shape! {
     /// Changes the item with a key, or makes it.
+    ///
+    /// After the field rules DynamoDB checks, in this order: expression and older parameters mixed; the fault of `Key`;
+    /// `AttributeUpdates` with its fault, one by one; `Expected` with its fault; the expressions with the fault of
+    /// `ExpressionAttributeValues`; then the table and its key.
     pub struct UpdateItem with faults {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         table_name: Option<String> = "TableName" => TABLE,
@@ -35,5 +39,17 @@ shape! {
         attributes: Option<StoredItem> = "Attributes",
         consumed_capacity: Option<ConsumedCapacity> = "ConsumedCapacity",
         item_collection_metrics: Option<ItemCollectionMetrics> = "ItemCollectionMetrics",
+    }
+}
+
+impl UpdateItem {
+    /// A request to change the item with this key.
+    pub fn new(table_name: impl Into<String>, key: Item, update_expression: impl Into<String>) -> UpdateItem {
+        UpdateItem {
+            table_name: Some(table_name.into()),
+            key: Some(key),
+            update_expression: Some(update_expression.into()),
+            ..UpdateItem::default()
+        }
     }
 }

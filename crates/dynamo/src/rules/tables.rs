@@ -1,6 +1,10 @@
 //! The rules of members, by what the members are. The shapes name them; each shape's list is the table.
 
 use super::Rule::{self, *};
+use crate::limits::{
+    BATCH_GET_ITEMS_MAX, BATCH_STATEMENTS_MAX, BATCH_WRITE_ITEMS_MAX, INDEX_INCLUDED_ATTRIBUTES_MAX,
+    STATEMENT_LENGTH_MAX, TRANSACTION_ACTIONS_MAX,
+};
 
 /// The first of a shape member's rule lists; the last one is [`NONE`].
 pub(crate) const fn first(lists: &[&'static [Rule]]) -> &'static [Rule] {
@@ -19,7 +23,7 @@ const TABLE_LENGTH: &str = "TableName must be at least 3 characters long and at 
 // Names. Operations on items take table names of one character; those on tables do not.
 pub(crate) const TABLE: &[Rule] = &[Required, Table];
 pub(crate) const OPTIONAL_TABLE: &[Rule] = &[Table];
-pub(crate) const NEW_TABLE: &[Rule] = &[Demanded(NO_TABLE), Name, LengthAtLeast(3), LengthAtMost(255)];
+pub(crate) const NEW_TABLE: &[Rule] = &[Demanded(NO_TABLE), NewTable];
 pub(crate) const CONTROL_TABLE: &[Rule] = &[Demanded(NO_TABLE), TableLength(TABLE_LENGTH), Table];
 pub(crate) const NAME: &[Rule] = &[Name, LengthAtLeast(3), LengthAtMost(255)];
 pub(crate) const REQUIRED_NAME: &[Rule] = &[Required, Name, LengthAtLeast(3), LengthAtMost(255)];
@@ -37,22 +41,25 @@ pub(crate) const TOTAL_SEGMENTS: &[Rule] = &[AtLeast(1), AtMost(1_000_000)];
 pub(crate) const SEGMENT: &[Rule] = &[AtLeast(0), AtMost(999_999)];
 
 // Batches and transactions.
-pub(crate) const BATCH_KEYS: &[Rule] = &[Required, LengthAtLeast(1), Plainly(&LengthAtMost(100))];
+pub(crate) const BATCH_KEYS: &[Rule] =
+    &[Required, LengthAtLeast(1), Plainly(&LengthAtMost(BATCH_GET_ITEMS_MAX))];
 pub(crate) const BATCH_GET_ITEMS: &[Rule] = &[Required, LengthAtLeast(1), TableKeys];
-pub(crate) const BATCH_WRITE_ITEMS: &[Rule] = &[Required, LengthAtLeast(1), TableKeys, ValueLengths(1, 25)];
-pub(crate) const ACTIONS: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(100)];
+pub(crate) const BATCH_WRITE_ITEMS: &[Rule] =
+    &[Required, LengthAtLeast(1), TableKeys, ValueLengths(1, BATCH_WRITE_ITEMS_MAX)];
+pub(crate) const ACTIONS: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(TRANSACTION_ACTIONS_MAX)];
 pub(crate) const TOKEN: &[Rule] = &[LengthAtLeast(1), LengthAtMost(36)];
 
 // PartiQL.
-pub(crate) const STATEMENT: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(8192)];
-pub(crate) const STATEMENTS: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(25)];
+pub(crate) const STATEMENT: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(STATEMENT_LENGTH_MAX)];
+pub(crate) const STATEMENTS: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(BATCH_STATEMENTS_MAX)];
 pub(crate) const PARAMETERS: &[Rule] = &[LengthAtLeast(1)];
 pub(crate) const NEXT_TOKEN: &[Rule] = &[LengthAtLeast(1), LengthAtMost(32_768)];
 
 // Tables and indexes. Keys of global indexes may have four attributes of each kind.
 pub(crate) const KEY_SCHEMA: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(2)];
 pub(crate) const INDEX_KEY_SCHEMA: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(8)];
-pub(crate) const NON_KEY_ATTRIBUTES: &[Rule] = &[LengthAtLeast(1), LengthAtMost(20)];
+pub(crate) const NON_KEY_ATTRIBUTES: &[Rule] =
+    &[LengthAtLeast(1), LengthAtMost(INDEX_INCLUDED_ATTRIBUTES_MAX)];
 pub(crate) const UNITS: &[Rule] = &[Required, AtLeast(1)];
 pub(crate) const TAG_KEY: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(128)];
 pub(crate) const TAG_VALUE: &[Rule] = &[Required, LengthAtMost(256)];

@@ -1,5 +1,8 @@
 //! CreateTable.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use dynamo::operation::{

@@ -1,5 +1,8 @@
 //! GetRecords.
 
+#[cfg(test)]
+mod tests;
+
 use std::ops::Bound;
 
 use bytes::Bytes;

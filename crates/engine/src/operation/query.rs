@@ -107,7 +107,10 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
 }
 
 fn expression_schema(schema: &KeySchema) -> expression::KeySchema<'_> {
-    expression::KeySchema { partition: names_and_types(&schema.partition), sort: names_and_types(&schema.sort) }
+    expression::KeySchema {
+        partition: names_and_types(&schema.partition),
+        sort: names_and_types(&schema.sort),
+    }
 }
 
 fn names_and_types(attributes: &[KeyAttribute]) -> Vec<(&str, dynamo::KeyType)> {

@@ -1,5 +1,8 @@
 //! TagResource, UntagResource and ListTagsOfResource.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

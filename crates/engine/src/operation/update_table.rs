@@ -5,14 +5,16 @@
 
 mod alone;
 mod index;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
+use dynamo::ApiError;
 use dynamo::operation::{
-    BillingMode, IndexStatus, ProvisionedThroughput, SSESpecification, SSEStatus, StreamSpecification,
-    TableClass, TableDescription, TableStatus, UpdateTable, UpdateTableReply,
+    BillingMode, SSESpecification, SSEStatus, StreamSpecification, TableClass, TableDescription, TableStatus,
+    UpdateTable, UpdateTableReply,
 };
-use dynamo::{ApiError, ErrorKind};
 
 use super::create_table::{check_encryption, stream_view};
 use crate::catalog::{CatalogChange, ClosedStream, find_named_table};

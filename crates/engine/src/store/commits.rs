@@ -82,11 +82,11 @@ mod tests {
     #[test]
     fn a_gap_is_named_when_its_slot_still_holds_an_older_number() {
         let last = 3 * WINDOW;
-        let lost = last - 7;
+        let gap = last - 7;
         let numbers =
-            (last - WINDOW + 1..=last).map(|number| if number == lost { lost - WINDOW } else { number });
+            (last - WINDOW + 1..=last).map(|number| if number == gap { gap - WINDOW } else { number });
         let error = last_commit(&ring(numbers)).unwrap_err();
-        assert!(error.to_string().contains(&format!("commit {lost} is missing")), "{error}");
+        assert!(error.to_string().contains(&format!("commit {gap} is missing")), "{error}");
     }
 
     #[test]

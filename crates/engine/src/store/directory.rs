@@ -202,11 +202,11 @@ fn tree_size_bytes(path: &Path) -> io::Result<u64> {
 
 /// The storage crate's journal is a sparse file of 64 MB, so the length says little.
 #[cfg(unix)]
-fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
+pub(super) fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::blocks(metadata) * 512
 }
 
 #[cfg(not(unix))]
-fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
+pub(super) fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
     metadata.len()
 }

@@ -38,8 +38,8 @@ impl Faults {
         self.0.fail_sync.store(true, Relaxed);
     }
 
-    /// Lets the store see at most so many free bytes on its disk, until told otherwise.
-    pub(crate) fn limit_free_bytes(&self, bytes: u64) {
+    /// Lets the store believe in so many free bytes on its disk; `u64::MAX` lets it look for itself again.
+    pub(crate) fn pretend_free_bytes(&self, bytes: u64) {
         self.0.free_bytes.store(bytes, Relaxed);
     }
 
@@ -52,7 +52,10 @@ impl Faults {
     }
 
     pub(super) fn free_bytes(&self, real: u64) -> u64 {
-        real.min(self.0.free_bytes.load(Relaxed))
+        match self.0.free_bytes.load(Relaxed) {
+            u64::MAX => real,
+            pretended => pretended,
+        }
     }
 }
 

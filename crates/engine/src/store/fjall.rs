@@ -26,8 +26,12 @@ use std::{path::Path, time::Duration};
 use fjall::{AbstractTree as _, Database, Keyspace, OwnedWriteBatch as WriteBatch, PersistMode};
 use parking_lot::{Mutex, RwLock};
 
-use super::{Batch, Faults, Snapshot, Store, StoreError, commits, directory::Directory, error::is_full};
-use open::{Opened, open_database};
+use super::{
+    Batch, Faults, Snapshot, Store, StoreError, commits,
+    directory::{Creation, Directory},
+    error::is_full,
+};
+use open::Opened;
 use read::Reader;
 
 pub(crate) use read::{FjallRange, FjallSnapshot};
@@ -74,8 +78,32 @@ impl FjallStore {
     pub(crate) fn open(path: &Path, options: StoreOptions) -> Result<FjallStore, StoreError> {
         let (directory, creation) = Directory::open(path)?;
         let directory = Arc::new(directory);
-        let opened = open_database(&directory, creation, &options)?;
-        Ok(FjallStore {
+        match creation {
+            Creation::Incomplete => open::create_database(&directory, &options),
+            Creation::Complete if directory.has_failed() => {
+                return FjallStore::open_failed(directory, options);
+            }
+            Creation::Complete => open::open_database(&directory, &options),
+        }
+        .map(|opened| FjallStore::new(directory, options, opened))
+    }
+
+    /// Opens a database whose last writes failed: mended if there is room for that, or else for reading only.
+    fn open_failed(directory: Arc<Directory>, options: StoreOptions) -> Result<FjallStore, StoreError> {
+        match open::mend_database(&directory, &options) {
+            Ok(opened) => Ok(FjallStore::new(directory, options, opened)),
+            Err(error @ StoreError::Full { .. }) => {
+                let opened = open::open_database(&directory, &options)?;
+                let store = FjallStore::new(directory, options, opened);
+                store.stop(&format!("an earlier failure cannot be mended, as {error}"), None);
+                Ok(store)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn new(directory: Arc<Directory>, options: StoreOptions, opened: Opened) -> FjallStore {
+        FjallStore {
             directory,
             options,
             writer: Mutex::new(()),
@@ -83,7 +111,7 @@ impl FjallStore {
             last_commit: opened.last_commit.into(),
             last_synced_commit: opened.last_commit.into(),
             instance: RwLock::new(Instance::Running { database: opened.database, reader: opened.reader }),
-        })
+        }
     }
 
     fn write(&self, batch: Batch) -> Result<u64, StoreError> {
@@ -149,6 +177,13 @@ impl FjallStore {
         database
             .persist(PersistMode::Buffer)
             .map_err(|error| self.stop("a background thread of the storage crate failed", Some(error)))
+    }
+
+    fn check_instance(&self) -> Result<(), StoreError> {
+        match &*self.instance.read() {
+            Instance::Running { database, .. } => self.check_background(database),
+            Instance::Frozen(_) => Ok(()),
+        }
     }
 
     /// Stops all writes and returns why. The first reason stays: later failures follow from it.
@@ -230,18 +265,15 @@ impl Store for FjallStore {
         }
         self.check_space(0)?;
         self.freeze();
-        let opened = open::reopen_database(&self.directory, &self.options)?;
+        let opened = open::mend_database(&self.directory, &self.options)?;
         self.check_nothing_lost(&opened)?;
         self.install(opened);
         Ok(())
     }
 
     fn failure(&self) -> Option<StoreError> {
-        if let Instance::Running { database, .. } = &*self.instance.read() {
-            // The result is kept by `stop`; what was first is what counts.
-            let _ = self.check_background(database);
-        }
-        self.failure.lock().clone()
+        // An instance that has failed is not touched again: the question would write out its buffer.
+        self.check_running().and_then(|()| self.check_instance()).err()
     }
 
     fn last_commit(&self) -> u64 {

@@ -1,17 +1,18 @@
 //! A store in memory: persistent ordered maps, for tests and throw-away servers.
 //!
 //! Always true: a snapshot shares all nodes with the maps and costs a few reference counts. A write changes nodes in
-//! place unless a living snapshot shares them; then it copies the path from the root to the entry, once.
+//! place unless a living snapshot shares them; then it copies the path from the root to the entry, once. So writing is
+//! fastest when snapshots are let go before the next batch is applied.
+
+mod tree;
 
 use std::ops::Bound;
 
 use bytes::Bytes;
-use imbl::OrdMap;
 use parking_lot::RwLock;
+use tree::{Tree, TreeRange};
 
 use super::{Batch, Direction, Snapshot, Space, Store, StoreError};
-
-type Map = OrdMap<Bytes, Bytes>;
 
 /// A store that is gone when it is dropped.
 #[derive(Default)]
@@ -21,14 +22,14 @@ pub(crate) struct MemoryStore {
 
 #[derive(Default, Clone)]
 struct Maps {
-    data: Map,
-    log: Map,
-    meta: Map,
+    data: Tree,
+    log: Tree,
+    meta: Tree,
     last_commit: u64,
 }
 
 impl Maps {
-    fn of(&self, space: Space) -> &Map {
+    fn of(&self, space: Space) -> &Tree {
         match space {
             Space::Data => &self.data,
             Space::Log => &self.log,
@@ -36,7 +37,7 @@ impl Maps {
         }
     }
 
-    fn of_mut(&mut self, space: Space) -> &mut Map {
+    fn of_mut(&mut self, space: Space) -> &mut Tree {
         match space {
             Space::Data => &mut self.data,
             Space::Log => &mut self.log,
@@ -65,7 +66,7 @@ impl Store for MemoryStore {
             match write.value {
                 Some(value) => map.insert(write.key, value),
                 None => map.remove(&write.key),
-            };
+            }
         }
         Ok(maps.last_commit)
     }
@@ -109,24 +110,17 @@ impl MemorySnapshot {
         upper: Bound<&[u8]>,
         direction: Direction,
     ) -> MemoryRange<'_> {
-        MemoryRange { entries: self.maps.of(space).range::<_, [u8]>((lower, upper)), direction }
+        MemoryRange(self.maps.of(space).range(lower, upper, direction == Direction::Reverse))
     }
 }
 
 /// The entries of a range of a map.
-pub(crate) struct MemoryRange<'a> {
-    entries: imbl::ordmap::RangedIter<'a, Bytes, Bytes, imbl::shared_ptr::DefaultSharedPtr>,
-    direction: Direction,
-}
+pub(crate) struct MemoryRange<'a>(TreeRange<'a>);
 
 impl Iterator for MemoryRange<'_> {
     type Item = (Bytes, Bytes);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let entry = match self.direction {
-            Direction::Forward => self.entries.next(),
-            Direction::Reverse => self.entries.next_back(),
-        };
-        entry.map(|(key, value)| (key.clone(), value.clone()))
+        self.0.next().map(|(key, value)| (key.clone(), value.clone()))
     }
 }

@@ -1,6 +1,6 @@
 //! Binding update expressions.
 
-use dynamo::{Value, ValueType};
+use dynamo::{StoredValue, Value, ValueType};
 
 use super::{bind_path, check_clause_type, check_operand_count};
 use crate::error::Fault;
@@ -125,7 +125,7 @@ impl AssignedDraft<'_> {
     fn checked(self) -> Result<Assigned, Fault> {
         match self {
             AssignedDraft::Path(path) => Ok(Assigned::Path(path)),
-            AssignedDraft::Value(value) => Ok(Assigned::Value(value.clone())),
+            AssignedDraft::Value(value) => Ok(Assigned::Value(StoredValue::encode(value))),
             AssignedDraft::Call(function, arguments) => checked_call(function, arguments),
             AssignedDraft::Sum(sign, operands) => checked_sum(sign, *operands),
         }

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::super::directory::sync_directory;
+use super::super::directory::{allocated_bytes, sync_directory};
 
 /// The storage crate's own lock. A reader of the failed instance may still hold it; ours protects the directory.
 const STORAGE_LOCK: &str = "lock";
@@ -27,12 +27,19 @@ const CHUNK_BYTES: usize = 1 << 20;
 pub(super) fn replace(database: &Path) -> io::Result<()> {
     for journal in newest_journals(database)? {
         let copy = journal.with_extension("copy");
-        copy_journal(&journal, &copy)?;
-        fs::rename(copy, journal)?;
+        copy_journal(&journal, &copy).and_then(|()| fs::rename(&copy, journal)).inspect_err(|_| {
+            // On a full disk half a copy is in the way of everything else.
+            let _ = fs::remove_file(&copy);
+        })?;
     }
     fs::remove_file(database.join(STORAGE_LOCK))?;
     File::create_new(database.join(STORAGE_LOCK))?;
     sync_directory(database)
+}
+
+/// The space that copies need.
+pub(super) fn copies_bytes(database: &Path) -> io::Result<u64> {
+    newest_journals(database)?.iter().map(|journal| Ok(allocated_bytes(&journal.metadata()?))).sum()
 }
 
 fn newest_journals(database: &Path) -> io::Result<Vec<PathBuf>> {

@@ -16,6 +16,7 @@ use super::{
     super::{
         StoreError, commits,
         directory::{Creation, Directory},
+        error::is_full,
     },
     StoreOptions, journal, key,
     read::{Reader, entry_of},
@@ -42,33 +43,41 @@ pub(super) struct Opened {
     pub(super) last_commit: u64,
 }
 
-/// Opens the database of a directory, or creates it.
-pub(super) fn open_database(
+/// Creates the database of a directory.
+pub(super) fn create_database(
     directory: &Arc<Directory>,
-    creation: Creation,
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
-    match creation {
-        Creation::Incomplete => {
-            directory.clear()?;
-            let opened = start(directory, creation, options)?;
-            directory.complete_creation()?;
-            Ok(opened)
-        }
-        Creation::Complete if directory.has_failed() => reopen_database(directory, options),
-        Creation::Complete => start(directory, creation, options),
-    }
+    directory.clear()?;
+    let opened = start(directory, Creation::Incomplete, options)?;
+    directory.complete_creation()?;
+    Ok(opened)
+}
+
+/// Opens the database of a directory.
+pub(super) fn open_database(
+    directory: &Arc<Directory>,
+    options: &StoreOptions,
+) -> Result<Opened, StoreError> {
+    start(directory, Creation::Complete, options)
 }
 
 /// Opens a database whose last writes failed, here or in a process before.
-pub(super) fn reopen_database(
+pub(super) fn mend_database(
     directory: &Arc<Directory>,
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
-    journal::replace(&directory.database()).map_err(StoreError::io("copying the journal"))?;
+    journal::replace(&directory.database()).map_err(|error| copy_error(directory, error))?;
     let opened = start(directory, Creation::Complete, options)?;
     directory.forget_failure()?;
     Ok(opened)
+}
+
+fn copy_error(directory: &Directory, error: io::Error) -> StoreError {
+    match (is_full(&error), directory.free_bytes(), journal::copies_bytes(&directory.database())) {
+        (true, Ok(free_bytes), Ok(needed_bytes)) => StoreError::Full { free_bytes, needed_bytes },
+        _ => StoreError::io("copying the journal")(error),
+    }
 }
 
 fn start(

@@ -1,0 +1,27 @@
+//! Measures the engine beside its peer (dynoxide, embedded) and beside its own storage engine, in one run. The machine is shared
+//! and noisy, so only ratios within a run mean anything.
+//!
+//! `cargo run --release -- memory` compares in memory, `-- disk` on disk, `-- shape` how costs grow.
+
+mod disk;
+mod item;
+mod memory;
+mod shape;
+mod table;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() {
+    let what = std::env::args().nth(1).unwrap_or_default();
+    let scale: usize = std::env::args().nth(2).and_then(|text| text.parse().ok()).unwrap_or(0);
+    match what.as_str() {
+        "memory" => memory::run(if scale == 0 { 100_000 } else { scale }),
+        "disk" => disk::run(if scale == 0 { 1_000_000 } else { scale }),
+        "shape" => shape::run(),
+        _ => {
+            eprintln!("usage: cargo run --release -- memory|disk|shape [items]");
+            std::process::exit(2);
+        }
+    }
+}
