@@ -90,7 +90,19 @@ impl ValueType {
 
     /// The type with this descriptor.
     pub fn from_name(name: &str) -> Option<ValueType> {
-        ValueType::ALL.into_iter().find(|kind| kind.name() == name)
+        Some(match name {
+            "S" => ValueType::S,
+            "N" => ValueType::N,
+            "B" => ValueType::B,
+            "BOOL" => ValueType::Bool,
+            "NULL" => ValueType::Null,
+            "SS" => ValueType::Ss,
+            "NS" => ValueType::Ns,
+            "BS" => ValueType::Bs,
+            "L" => ValueType::L,
+            "M" => ValueType::M,
+            _ => return None,
+        })
     }
 
     /// True for the three set types.

@@ -267,18 +267,6 @@ impl KeyRange {
         };
         above && below
     }
-
-    /// True if no key can lie in the range.
-    pub(crate) fn is_empty(&self) -> bool {
-        match (&self.lower, &self.upper) {
-            (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
-            (
-                Bound::Included(lower) | Bound::Excluded(lower),
-                Bound::Excluded(upper) | Bound::Included(upper),
-            ) => lower >= upper,
-            _ => false,
-        }
-    }
 }
 
 /// The first key after all keys that start so. Ids and hashes never consist of FF bytes alone, so there is one.

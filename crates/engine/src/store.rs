@@ -28,7 +28,9 @@ use std::ops::Bound;
 
 use bytes::Bytes;
 
-pub(crate) use batch::{Batch, KEY_BYTES_MAX, Write};
+pub(crate) use batch::Batch;
+#[cfg(test)]
+pub(crate) use batch::{KEY_BYTES_MAX, Write};
 pub(crate) use error::StoreError;
 pub(crate) use faults::Faults;
 pub(crate) use fjall::{FjallStore, StoreOptions};

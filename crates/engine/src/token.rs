@@ -30,11 +30,6 @@ impl Token {
         Some(Token { text, fingerprint: xxh3_128(&json) })
     }
 
-    /// The token of anything else that is carried out at most once.
-    pub(crate) fn new(text: String, request: &[u8]) -> Token {
-        Token { text, fingerprint: xxh3_128(request) }
-    }
-
     fn key(&self) -> Bytes {
         meta::key(MetaKey::TOKEN, self.text.as_bytes())
     }

@@ -50,8 +50,8 @@ shape! {
     pub struct UpdateTable {
         attribute_definitions: Option<Vec<AttributeDefinition>> = "AttributeDefinitions",
         table_name: Option<String> = "TableName" => CONTROL_TABLE,
-        billing_mode: Option<Choice<BillingMode>> = "BillingMode",
         provisioned_throughput: Option<ProvisionedThroughput> = "ProvisionedThroughput",
+        billing_mode: Option<Choice<BillingMode>> = "BillingMode",
         global_secondary_index_updates: Option<Vec<GlobalSecondaryIndexUpdate>> = "GlobalSecondaryIndexUpdates",
         stream_specification: Option<StreamSpecification> = "StreamSpecification",
         sse_specification: Option<SSESpecification> = "SSESpecification",

@@ -117,7 +117,7 @@ fn arguments_of_operators_are_checked() {
 #[test]
 fn expected_values_are_conditions() {
     let entry =
-        |value: Option<Value>, exists, comparison_operator, attribute_value_list: Option<Vec<Value>>| {
+        |value: Option<Value>, exists, comparison_operator: Option<ComparisonOperator>, attribute_value_list: Option<Vec<Value>>| {
             let comparison_operator = comparison_operator.map(Choice::from);
             let entry = ExpectedAttributeValue { value, exists, comparison_operator, attribute_value_list };
             BTreeMap::from([("txt".to_owned(), entry)])
