@@ -92,7 +92,9 @@ pub(crate) fn order(left: &Value, right: &Value) -> Option<Ordering> {
 
 /// The values of these attributes, if each is there, with its type and not empty.
 pub(crate) fn key_values(item: &Item, keys: impl IntoIterator<Item = Key>) -> Option<Vec<Sortable>> {
-    keys.into_iter().map(|key| item.get(key.name).filter(|value| can_be(value, key.kind)).cloned().map(Sortable)).collect()
+    keys.into_iter()
+        .map(|key| item.get(key.name).filter(|value| can_be(value, key.kind)).cloned().map(Sortable))
+        .collect()
 }
 
 /// True for a value that can stand in such a key.

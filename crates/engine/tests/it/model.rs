@@ -62,11 +62,21 @@ fn run_scripts(place: Place, operations: usize) {
 fn report(place: Place, seed: u64, steps: &[Step], failure: &Failure) -> String {
     let lines: Vec<String> =
         steps.iter().enumerate().map(|(number, step)| format!("{number:4}  {step}")).collect();
-    format!(
-        "the engine and the reference differ\n{}\n\n{place:?}, MONOTABLE_MODEL_SEED={seed}\n{}",
-        lines.join("\n"),
-        failure.difference
-    )
+    let (lines, difference) = (lines.join("\n"), &failure.difference);
+    shortened(&format!(
+        "the engine and the reference differ\n{lines}\n\n{place:?}, MONOTABLE_MODEL_SEED={seed}\n{difference}"
+    ))
+}
+
+/// Large values are one letter again and again.
+fn shortened(text: &str) -> String {
+    let letters: Vec<char> = text.chars().collect();
+    let runs = letters.chunk_by(|left, right| left == right);
+    let run = |run: &[char]| match run {
+        [letter, ..] if run.len() > 50 => format!("{letter}...({} times)", run.len()),
+        run => run.iter().collect(),
+    };
+    runs.map(run).collect()
 }
 
 /// The step that showed a difference, and the difference.

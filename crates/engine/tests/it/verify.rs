@@ -55,7 +55,8 @@ fn verify_index(
     totals: (i64, i64),
 ) -> Result<(), String> {
     let place = format!("{}/{}", table.name, index.name);
-    let found = scan_all(engine, table.name, Some(index.name)).map_err(|error| format!("{place}: {error}"))?;
+    let found =
+        scan_all(engine, table.name, Some(index.name)).map_err(|error| format!("{place}: {error}"))?;
     check_order(found.iter(), |entry| {
         let sort = key_values(entry, index.sort.iter().copied()).unwrap();
         (key_values(entry, index.partition.iter().copied()).unwrap(), sort)
@@ -67,8 +68,7 @@ fn verify_index(
         .map(|item| index.entry_of(table, item))
         .collect();
     let by_key = |entries: Vec<Item>| -> Vec<(Vec<Sortable>, Item)> {
-        let mut entries: Vec<_> =
-            entries.into_iter().map(|entry| (table.key_of(&entry), entry)).collect();
+        let mut entries: Vec<_> = entries.into_iter().map(|entry| (table.key_of(&entry), entry)).collect();
         entries.sort_by(|(left, _), (right, _)| left.cmp(right));
         entries
     };
@@ -100,11 +100,17 @@ fn check_order<'a>(
 }
 
 fn totals_of<'a>(items: impl Iterator<Item = &'a Item>) -> (i64, i64) {
-    items.fold((0, 0), |(count, bytes), item| (count + 1, bytes + i64::try_from(item_size_bytes(item)).unwrap()))
+    items.fold((0, 0), |(count, bytes), item| {
+        (count + 1, bytes + i64::try_from(item_size_bytes(item)).unwrap())
+    })
 }
 
 /// Checks that the changes of a whole stream lead from nothing to the items, each from what the one before it left.
-pub(crate) fn verify_stream(engine: &Engine, table: &TableDesign, items: &Items) -> Result<Vec<Change>, String> {
+pub(crate) fn verify_stream(
+    engine: &Engine,
+    table: &TableDesign,
+    items: &Items,
+) -> Result<Vec<Change>, String> {
     let changes = stream_all(engine, table.name).map_err(|error| format!("{}: {error}", table.name))?;
     let Some(view) = table.stream else { return Ok(changes) };
     let replayed = replay(table, view, &changes)?;

@@ -1,7 +1,7 @@
 //! Conditions, updates and projections as trees, with their text for the engine and their meaning for the reference.
 
-use std::collections::BTreeMap;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use dynamo::{Item, Number, Value, ValueType};
 
@@ -98,15 +98,24 @@ pub(crate) fn project(item: &Item, paths: &[Path]) -> Item {
 fn part_of(value: &Value, steps: &[Option<Step>]) -> Option<Value> {
     match value {
         Value::M(map) => {
-            let wanted = |name: &str| steps.iter().any(|step| matches!(step, Some(Step::Name(other)) if *other == name));
-            let part: Item =
-                map.iter().filter(|(name, _)| wanted(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
+            let wanted = |name: &str| {
+                steps.iter().any(|step| matches!(step, Some(Step::Name(other)) if *other == name))
+            };
+            let part: Item = map
+                .iter()
+                .filter(|(name, _)| wanted(name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
             (!part.is_empty()).then_some(Value::M(part))
         }
         Value::L(list) => {
             let wanted = |index: usize| steps.contains(&Some(Step::Index(index)));
-            let part: Vec<Value> =
-                list.iter().enumerate().filter(|(index, _)| wanted(*index)).map(|(_, value)| value.clone()).collect();
+            let part: Vec<Value> = list
+                .iter()
+                .enumerate()
+                .filter(|(index, _)| wanted(*index))
+                .map(|(_, value)| value.clone())
+                .collect();
             (!part.is_empty()).then_some(Value::L(part))
         }
         _ => None,
@@ -350,7 +359,11 @@ fn operand_text(operand: &Operand, placeholders: &mut Placeholders) -> String {
             format!("if_not_exists({}, {})", placeholders.path(path), placeholders.value(value))
         }
         Operand::Append(path, list) => {
-            format!("list_append({}, {})", placeholders.path(path), placeholders.value(&Value::L(list.clone())))
+            format!(
+                "list_append({}, {})",
+                placeholders.path(path),
+                placeholders.value(&Value::L(list.clone()))
+            )
         }
     }
 }

@@ -305,7 +305,8 @@ impl Generator {
         for _ in 0..count {
             let path = self.path();
             let meets = |other: &Path| {
-                other.root == path.root && (other.step.is_none() || path.step.is_none() || other.step == path.step)
+                other.root == path.root
+                    && (other.step.is_none() || path.step.is_none() || other.step == path.step)
             };
             if !paths.iter().any(meets) {
                 paths.push(path);
@@ -461,7 +462,12 @@ impl Generator {
     }
 
     /// The key of an item that may exist, in the partition that is asked for.
-    fn start_key(&mut self, table: &TableDesign, index: Option<&'static IndexDesign>, partition: &[Value]) -> Item {
+    fn start_key(
+        &mut self,
+        table: &TableDesign,
+        index: Option<&'static IndexDesign>,
+        partition: &[Value],
+    ) -> Item {
         let mut start = Item::new();
         let of_index = index.into_iter().flat_map(IndexDesign::keys);
         for key in table.keys().chain(of_index) {

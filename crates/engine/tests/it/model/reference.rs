@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dynamo::operation::{OperationType, ReturnValues, StreamViewType};
-use dynamo::{ErrorKind, Item, Value, item_size_bytes};
+use dynamo::{
+    ErrorKind, Item, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, Value, item_size_bytes, value_size_bytes,
+};
 
 use super::expression::{Action, Condition, Path, changed_paths, project, updated};
 use super::step::{ItemChange, ItemRead, ItemWrite, QueryStep, Range, ScanStep, Step};
 use super::tables::TABLES;
-use crate::design::{IndexDesign, Sortable, TableDesign, can_be, key_values};
+use crate::design::{IndexDesign, Key, Sortable, TableDesign, can_be, key_values};
 use crate::requests::Change;
 use crate::verify::Items;
 
 const PAGE_BYTES_MAX: usize = 1 << 20;
+const ITEM_BYTES_MAX: usize = 400 << 10;
 const TOKEN_MILLISECONDS: i64 = 10 * 60 * 1000;
 const RETENTION_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 const OLDEST_EXPIRY_SECONDS: i64 = 5 * 365 * 24 * 60 * 60;
@@ -27,8 +30,16 @@ pub(crate) enum Outcome {
     Batch(BTreeMap<String, Vec<String>>),
     Pages(Vec<Page>),
     /// Items of a scan in any order, and how many were looked at.
-    Scanned { items: Vec<String>, count: usize, scanned: usize },
-    Refused { kind: ErrorKind, item: Option<Item>, reasons: Vec<(String, Option<Item>)> },
+    Scanned {
+        items: Vec<String>,
+        count: usize,
+        scanned: usize,
+    },
+    Refused {
+        kind: ErrorKind,
+        item: Option<Item>,
+        reasons: Vec<(String, Option<Item>)>,
+    },
 }
 
 /// A page of a query.
@@ -74,6 +85,17 @@ pub(crate) struct Table {
 struct Index {
     design: &'static IndexDesign,
     is_filled: bool,
+}
+
+impl Index {
+    fn can_hold(&self, item: &Item) -> bool {
+        let fits = |key: &Key, bytes_max: usize| {
+            let value = item.get(key.name);
+            value.is_none_or(|value| can_be(value, key.kind) && value_size_bytes(value) <= bytes_max)
+        };
+        self.design.partition.iter().all(|key| fits(key, PARTITION_KEY_BYTES_MAX))
+            && self.design.sort.iter().all(|key| fits(key, SORT_KEY_BYTES_MAX))
+    }
 }
 
 enum Refusal {
@@ -161,7 +183,7 @@ impl Reference {
     fn check_put(&self, write: &ItemWrite) -> Result<(), ErrorKind> {
         let table = self.table(write.table)?;
         match &write.change {
-            ItemChange::Put(item) if !table.can_index(item) => Err(ErrorKind::Validation),
+            ItemChange::Put(item) if !table.can_hold(item) => Err(ErrorKind::Validation),
             _ => Ok(()),
         }
     }
@@ -185,7 +207,7 @@ impl Reference {
                 }
                 let base = old.clone().unwrap_or(key);
                 let new = updated(&base, actions).map_err(|_| Refusal::Invalid)?;
-                if !table.can_index(&new) {
+                if !table.can_hold(&new) {
                     return Err(Refusal::Invalid);
                 }
                 Some(new)
@@ -333,8 +355,14 @@ impl Reference {
         }
         let design = &TABLES[table];
         let indexes = design.indexes.iter().map(|design| Index { design, is_filled: true }).collect();
-        let state =
-            Table { design, items: Items::new(), indexes, expires: false, stream: Vec::new(), is_trimmed: false };
+        let state = Table {
+            design,
+            items: Items::new(),
+            indexes,
+            expires: false,
+            stream: Vec::new(),
+            is_trimmed: false,
+        };
         self.tables.insert(table, state);
         Ok(Outcome::Done)
     }
@@ -387,10 +415,17 @@ impl Reference {
 }
 
 impl Table {
-    /// True for an item whose attributes can stand in every index they are keys of.
-    fn can_index(&self, item: &Item) -> bool {
-        let keys = self.indexes.iter().flat_map(|index| index.design.keys());
-        keys.into_iter().all(|key| item.get(key.name).is_none_or(|value| can_be(value, key.kind)))
+    /// True for an item that is not too large, and whose attributes can stand in every index they are keys of.
+    fn can_hold(&self, item: &Item) -> bool {
+        self.indexes.iter().all(|index| index.can_hold(item)) && self.size_bytes(item) <= ITEM_BYTES_MAX
+    }
+
+    /// The size of an item with its entries in local indexes.
+    fn size_bytes(&self, item: &Item) -> usize {
+        let local = self.indexes.iter().map(|index| index.design).filter(|index| index.is_local);
+        let holding = local.filter(|index| key_values(item, index.keys()).is_some());
+        let entries: usize = holding.map(|index| item_size_bytes(&index.entry_of(self.design, item))).sum();
+        item_size_bytes(item) + entries
     }
 
     fn apply(&mut self, old: Option<Item>, new: Option<Item>, by_expiry: bool, now_milliseconds: i64) {
@@ -479,7 +514,12 @@ impl Source<'_> {
     }
 
     /// A query filters what is not its key; a global index answers only what it holds.
-    fn check(&self, filter: Option<&Condition>, projection: &[Path], is_query: bool) -> Result<(), ErrorKind> {
+    fn check(
+        &self,
+        filter: Option<&Condition>,
+        projection: &[Path],
+        is_query: bool,
+    ) -> Result<(), ErrorKind> {
         let design = self.table.design;
         let is_key = |name: &str| match self.index {
             Some(index) => index.keys().any(|key| key.name == name),

@@ -33,7 +33,9 @@ pub(crate) enum Step {
     AddIndex(usize, &'static str),
     RemoveIndex(usize, &'static str),
     SetExpiry(usize, bool),
-    Wait { milliseconds: i64 },
+    Wait {
+        milliseconds: i64,
+    },
     KeepHouse,
     Reopen,
     /// Compares everything.
@@ -395,7 +397,9 @@ impl fmt::Display for Step {
             Step::TransactGet(reads) => transact_get(reads).into(),
             Step::Query(query) => query.request(query.start.clone()).into(),
             Step::Scan(scan) => scan.request(0, None).into(),
-            Step::TransactWriteAgain(token) => return write!(formatter, "the transaction of token-{token} again"),
+            Step::TransactWriteAgain(token) => {
+                return write!(formatter, "the transaction of token-{token} again");
+            }
             Step::CreateTable(table) => TABLES[*table].create().into(),
             Step::DeleteTable(table) => return write!(formatter, "delete the table {}", TABLES[*table].name),
             Step::AddIndex(table, index) => {
@@ -414,11 +418,6 @@ impl fmt::Display for Step {
         };
         let mut json = Vec::new();
         operation.write_json(&mut json);
-        let mut json = String::from_utf8(json).unwrap();
-        if json.len() > 2000 {
-            json.truncate((0..=2000).rev().find(|&end| json.is_char_boundary(end)).unwrap());
-            json.push_str("...");
-        }
-        write!(formatter, "{} {json}", operation.name())
+        write!(formatter, "{} {}", operation.name(), String::from_utf8(json).unwrap())
     }
 }

@@ -69,9 +69,9 @@ impl Subject {
             Step::Write(write, return_values) => {
                 engine.run(write.request(*return_values)).map(|reply| Outcome::Item(attributes(reply)))
             }
-            Step::Get(read) => {
-                engine.get_item(read.request()).map(|reply| Outcome::Item(reply.item.map(|item| item.decode())))
-            }
+            Step::Get(read) => engine
+                .get_item(read.request())
+                .map(|reply| Outcome::Item(reply.item.map(|item| item.decode()))),
             Step::BatchWrite(writes) => {
                 let reply = engine.batch_write_item(batch_write(writes))?;
                 assert!(reply.unprocessed_items.unwrap_or_default().is_empty());
@@ -82,14 +82,17 @@ impl Subject {
                 assert!(reply.unprocessed_keys.unwrap_or_default().is_empty());
                 let found = reply.responses.unwrap().into_iter();
                 let texts = |items: Vec<StoredItem>| sorted_texts(items.iter().map(StoredItem::decode));
-                Ok(Outcome::Batch(found.map(|(name, items)| (name, texts(items))).collect::<BTreeMap<_, _>>()))
+                Ok(Outcome::Batch(
+                    found.map(|(name, items)| (name, texts(items))).collect::<BTreeMap<_, _>>(),
+                ))
             }
             Step::TransactWrite(writes, token) => {
                 engine.transact_write_items(transact_write(writes, *token)).map(|_| Outcome::Done)
             }
             Step::TransactGet(reads) => {
                 let reply = engine.transact_get_items(transact_get(reads))?;
-                let items = reply.responses.unwrap().into_iter().map(|found| found.item.map(|item| item.decode()));
+                let items =
+                    reply.responses.unwrap().into_iter().map(|found| found.item.map(|item| item.decode()));
                 Ok(Outcome::Items(items.collect()))
             }
             Step::Query(query) => self.query(query),
@@ -106,7 +109,10 @@ impl Subject {
                 self.update_index(
                     *table,
                     definitions,
-                    GlobalSecondaryIndexUpdate { create: Some(create), ..GlobalSecondaryIndexUpdate::default() },
+                    GlobalSecondaryIndexUpdate {
+                        create: Some(create),
+                        ..GlobalSecondaryIndexUpdate::default()
+                    },
                 )
             }
             Step::RemoveIndex(table, index) => {
@@ -114,7 +120,10 @@ impl Subject {
                 self.update_index(
                     *table,
                     Vec::new(),
-                    GlobalSecondaryIndexUpdate { delete: Some(delete), ..GlobalSecondaryIndexUpdate::default() },
+                    GlobalSecondaryIndexUpdate {
+                        delete: Some(delete),
+                        ..GlobalSecondaryIndexUpdate::default()
+                    },
                 )
             }
             Step::SetExpiry(table, enabled) => {
