@@ -128,7 +128,9 @@ fn check_start_key(schema: &KeySchema, start_key: &Item, invalid: &str) -> Resul
 pub(crate) enum Output {
     /// Only how many there are.
     Count,
-    /// The whole item, or what an index entry holds.
+    /// What the table or index holds.
+    Entries,
+    /// The whole item, also where an index holds less.
     Items,
     /// These attributes.
     Attributes(Projection),
@@ -208,7 +210,9 @@ impl Reading {
             output: match (select, projection) {
                 (Some(Select::Count), _) => Output::Count,
                 (_, Some(projection)) => Output::Attributes(projection),
-                _ => Output::Items,
+                // A filter may need the whole item where the answer does not.
+                _ if wants_whole => Output::Items,
+                _ => Output::Entries,
             },
             source,
             page,
@@ -224,17 +228,22 @@ impl Reading {
         let mut count = 0_usize;
         let mut completed_units = 0.0;
         let page = read_page(&view.snapshot, &self.page, |item| {
-            let item = if self.completes { self.complete(view, item, &mut completed_units)? } else { item };
+            let whole = match self.completes {
+                true => Some(self.complete(view, item.clone(), &mut completed_units)?),
+                false => None,
+            };
+            let seen = whole.as_ref().unwrap_or(&item);
             if let Some(filter) = &self.filter
-                && !filter.matches(Some(&item))
+                && !filter.matches(Some(seen))
             {
                 return Ok(());
             }
             count += 1;
             match &self.output {
                 Output::Count => {}
-                Output::Items => items.push(item),
-                Output::Attributes(projection) => items.push(projection.apply(&item)),
+                Output::Entries => items.push(item),
+                Output::Items => items.push(whole.unwrap_or(item)),
+                Output::Attributes(projection) => items.push(projection.apply(seen)),
             }
             Ok(())
         })?;
