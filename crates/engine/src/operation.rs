@@ -33,7 +33,10 @@ use crate::engine::Engine;
 use crate::fault::Fault;
 
 /// The last step of a write: what it answers and changes, given the latest state.
-pub(crate) trait Decide<T>: FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static {}
+pub(crate) trait Decide<T>:
+    FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static
+{
+}
 
 impl<T, F: FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static> Decide<T> for F {}
 

@@ -40,7 +40,9 @@ impl Source {
             ApiError::validation(format!("The table does not have the specified index: {name}"))
         })?;
         if !index.local && consistent_read == Some(true) {
-            return Err(ApiError::validation("Consistent reads are not supported on global secondary indexes"));
+            return Err(ApiError::validation(
+                "Consistent reads are not supported on global secondary indexes",
+            ));
         }
         if index.state == IndexState::Creating {
             return Err(ApiError::validation(format!(
@@ -77,7 +79,11 @@ impl Source {
         let invalid = "The provided starting key is invalid";
         if start_key.len() != self.start_key_names().count() {
             let mismatch = || format!("{invalid}: {KEY_MISMATCH}");
-            return Err(ApiError::validation(if self.index.is_some() { invalid.to_owned() } else { mismatch() }));
+            return Err(ApiError::validation(if self.index.is_some() {
+                invalid.to_owned()
+            } else {
+                mismatch()
+            }));
         }
         if let Some(index) = self.index() {
             check_start_key(&index.schema, start_key, invalid)?;
@@ -197,12 +203,17 @@ impl Reading {
     ) -> Result<Reading, ApiError> {
         let select = select.and_then(Choice::known);
         let wants_whole = select == Some(Select::AllAttributes) && !source.projects_all();
-        let missing: Vec<&str> =
-            projection.iter().flat_map(Projection::names).map(|(name, _)| name).filter(|name| !source.projects(name)).collect();
+        let missing: Vec<&str> = projection
+            .iter()
+            .flat_map(Projection::names)
+            .map(|(name, _)| name)
+            .filter(|name| !source.projects(name))
+            .collect();
         if let Some(index) = source.index().filter(|index| !index.local) {
             check_global_projection(index, wants_whole, &missing)?;
         }
-        let filters_missing = filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
+        let filters_missing =
+            filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
         let completes = wants_whole || !missing.is_empty() || filters_missing;
         let is_local = source.index().is_some_and(|index| index.local);
         Ok(Reading {
@@ -228,9 +239,10 @@ impl Reading {
         let mut count = 0_usize;
         let mut completed_units = 0.0;
         let page = read_page(&view.snapshot, &self.page, |item| {
-            let whole = match self.completes {
-                true => Some(self.complete(view, item.clone(), &mut completed_units)?),
-                false => None,
+            let whole = if self.completes {
+                Some(self.complete(view, item.clone(), &mut completed_units)?)
+            } else {
+                None
             };
             let seen = whole.as_ref().unwrap_or(&item);
             if let Some(filter) = &self.filter

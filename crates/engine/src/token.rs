@@ -37,7 +37,9 @@ impl Token {
     /// True if this request was carried out already; an error if another request had this token.
     pub(crate) fn was_used(&self, latest: &Latest<'_>) -> Result<bool, Fault> {
         let Some(mut stored) = latest.get(Space::Meta, &self.key())? else { return Ok(false) };
-        let (Ok(expiry), Ok(fingerprint)) = (stored.try_get_i64(), stored.try_get_u128()) else { return Ok(false) };
+        let (Ok(expiry), Ok(fingerprint)) = (stored.try_get_i64(), stored.try_get_u128()) else {
+            return Ok(false);
+        };
         if expiry <= latest.now_milliseconds {
             return Ok(false);
         }

@@ -85,7 +85,7 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
     if let Some(filter) = &checked.filter {
         check_filter(&source, filter, checked.is_legacy_filter)?;
     }
-    let partition = Partition::new(&source, &keys)?;
+    let partition = Partition::new(&source, &keys);
     let direction = match request.scan_index_forward {
         Some(false) => Direction::Reverse,
         _ => Direction::Forward,
@@ -157,7 +157,7 @@ struct Partition {
 }
 
 impl Partition {
-    fn new(source: &Source, keys: &KeyCondition) -> Result<Partition, ApiError> {
+    fn new(source: &Source, keys: &KeyCondition) -> Partition {
         let partition = keys.partition.iter().filter_map(|value| KeyValue::from_stored(value.as_ref()));
         let prefix = partition_prefix_of(source.collection(), partition);
         let mut equal = Vec::new();
@@ -166,7 +166,7 @@ impl Partition {
         }
         let is_limited = !equal.is_empty() || keys.range.is_some();
         let (lower, upper) = sort_bounds(&equal, keys.range.as_ref());
-        Ok(Partition { prefix, lower, upper, is_limited })
+        Partition { prefix, lower, upper, is_limited }
     }
 
     /// The range of keys in the store.
