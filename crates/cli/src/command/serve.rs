@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use engine::{Durability, Engine, Options};
 use server::{Access, Credentials, Limits, Server, Settings, StartError, Tls};
 use tracing::level_filters::LevelFilter;
@@ -15,16 +15,10 @@ use crate::size::{parse_durability, parse_size};
 
 /// Serves the DynamoDB and DynamoDB Streams protocols.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("where").required(true).args(["data", "in_memory"]))]
 pub(crate) struct Serve {
     /// The directory of the database; it is made where there is none.
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "MONOTABLE_DATA",
-        required_unless_present = "in_memory",
-        conflicts_with = "in_memory"
-    )]
+    #[arg(long, value_name = "DIR", env = "MONOTABLE_DATA")]
     data: Option<PathBuf>,
     /// Keep everything in memory; it is gone when the server stops.
     #[arg(long, env = "MONOTABLE_IN_MEMORY")]
