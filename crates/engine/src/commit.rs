@@ -10,7 +10,7 @@
 //! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer. Where it does
 //! not, handing over to a thread would cost more than the write, so the caller owns the commit itself.
 //!
-//! Path of a write: `Committer::run` -> queue -> [`Owner::commit`] (decide, apply, sync, publish) -> answer.
+//! Path of a write: `Committer::run` -> queue -> [`Shared::commit`] (decide, apply, sync, publish) -> answer.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -228,17 +228,6 @@ impl<'a> ReadParameters<'a> {
     pub(crate) fn expressions(&self) -> Result<Expressions<'a>, ApiError> {
         Expressions::new(self.names, self.values, self.faults)
     }
-
-    /// The projection, from an expression or AttributesToGet.
-    pub(crate) fn bind_projection(
-        &self,
-        expressions: &mut Expressions<'_>,
-    ) -> Result<Option<Projection>, ApiError> {
-        match expressions.projection(self.projection)? {
-            Some(projection) => Ok(Some(projection)),
-            None => attributes_to_get(self.attributes_to_get.as_ref()),
-        }
-    }
 }
 
 /// The key condition of a query, from an expression or KeyConditions.

@@ -130,6 +130,24 @@ fn check_index_key(
     check_key_size(schema, attribute, key)
 }
 
+/// Refuses a path into a key attribute of a table or of one of its indexes. Needs each attribute with whether a path goes into it.
+pub(crate) fn check_scalar_keys<'a>(
+    table: &Table,
+    paths: impl Iterator<Item = (&'a str, bool)>,
+) -> Result<(), ApiError> {
+    let nested: Vec<&str> = paths.filter(|(_, is_nested)| *is_nested).map(|(name, _)| name).collect();
+    let is_nested = |attribute: &&KeyAttribute| nested.contains(&attribute.name.as_str());
+    let of_table = table.schema.attributes().find(is_nested).map(|attribute| ("Key", attribute));
+    let mut of_indexes = table.indexes.iter().flat_map(|index| index.schema.attributes());
+    let found = of_table.or_else(|| of_indexes.find(is_nested).map(|attribute| ("IndexKey", attribute)));
+    found.map_or(Ok(()), |(kind, attribute)| {
+        Err(ApiError::validation(format!(
+            "Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: {kind}: {}",
+            attribute.name
+        )))
+    })
+}
+
 /// Checks the attributes that an update changed and that are keys of an index. Those that it left alone may be what they are: an index
 /// may have come after them.
 pub(crate) fn check_updated_index_keys(

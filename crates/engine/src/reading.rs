@@ -10,7 +10,7 @@ use crate::capacity::{Detail, ReadKind, Units, consumed, read_units};
 use crate::catalog::{Catalog, find_table};
 use crate::commit::View;
 use crate::fault::Fault;
-use crate::keys::{INVALID, check_key_size};
+use crate::keys::{INVALID, check_key, check_key_size, check_scalar_keys};
 use crate::layout::{CollectionId, ItemKey, KeySchema, index_entry_key};
 use crate::page::{PageRequest, key_attributes, read_page};
 use crate::store::Space;
@@ -74,26 +74,34 @@ impl Source {
         self.table.schema.attributes().chain(beyond).map(|attribute| attribute.name.as_str())
     }
 
+    /// Whether a start key has as many attributes as it should.
+    pub(crate) fn has_start_key_length(&self, start_key: &Item) -> bool {
+        start_key.len() == self.start_key_names().count()
+    }
+
+    /// Checks the attributes of a start key by which the table or index is ordered.
+    pub(crate) fn check_start_key(&self, start_key: &Item) -> Result<(), ApiError> {
+        for attribute in self.schema().attributes() {
+            let value = start_key.get(&attribute.name).ok_or_else(|| ApiError::validation(INVALID_START))?;
+            match KeyValue::from_value(value).filter(|value| value.key_type() == attribute.key_type) {
+                Some(value) => check_key_size(self.schema(), attribute, value)?,
+                None => return Err(ApiError::validation(KEY_MISMATCH)),
+            }
+        }
+        Ok(())
+    }
+
     /// The place in the store after which a page starts.
     pub(crate) fn start_position(&self, start_key: &Item) -> Result<bytes::Bytes, ApiError> {
-        let invalid = "The provided starting key is invalid";
-        if start_key.len() != self.start_key_names().count() {
-            let mismatch = || format!("{invalid}: {KEY_MISMATCH}");
-            return Err(ApiError::validation(if self.index.is_some() {
-                invalid.to_owned()
-            } else {
-                mismatch()
-            }));
-        }
-        if let Some(index) = self.index() {
-            check_start_key(&index.schema, start_key, invalid)?;
-        }
-        check_start_key(&self.table.schema, start_key, invalid)?;
-        let item_key = ItemKey::new(&self.table.schema, start_key)
-            .ok_or_else(|| ApiError::validation(format!("{invalid}: {KEY_MISMATCH}")))?;
+        let of_table = self.table.schema.attributes().filter_map(|attribute| {
+            Some((attribute.name.clone(), start_key.get(&attribute.name)?.clone()))
+        });
+        let item_key = check_key(&self.table, &of_table.collect()).map_err(|error| {
+            ApiError::validation(format!("{INVALID_START}: {}", error.message))
+        })?;
         match self.index() {
             Some(index) => index_entry_key(index.id, &index.schema, start_key, &item_key)
-                .ok_or_else(|| ApiError::validation(invalid)),
+                .ok_or_else(|| ApiError::validation(INVALID_START)),
             None => Ok(item_key.in_collection(self.table.id)),
         }
     }
@@ -119,16 +127,8 @@ impl Source {
     }
 }
 
-fn check_start_key(schema: &KeySchema, start_key: &Item, invalid: &str) -> Result<(), ApiError> {
-    for attribute in schema.attributes() {
-        let Some(value) = start_key.get(&attribute.name) else { return Err(ApiError::validation(invalid)) };
-        match KeyValue::from_value(value).filter(|value| value.key_type() == attribute.key_type) {
-            Some(value) => check_key_size(schema, attribute, value)?,
-            None => return Err(ApiError::validation(format!("{invalid}: {KEY_MISMATCH}"))),
-        }
-    }
-    Ok(())
-}
+/// Said of a start key that is not one of this table or index.
+pub(crate) const INVALID_START: &str = "The provided starting key is invalid";
 
 /// What of each item is answered.
 pub(crate) enum Output {
@@ -201,6 +201,7 @@ impl Reading {
         consistent_read: Option<bool>,
         wanted_capacity: Option<Choice<ReturnConsumedCapacity>>,
     ) -> Result<Reading, ApiError> {
+        check_scalar_keys(&source.table, projection.iter().flat_map(Projection::names))?;
         let select = select.and_then(Choice::known);
         let wants_whole = select == Some(Select::AllAttributes) && !source.projects_all();
         let missing: Vec<&str> = projection
@@ -210,10 +211,12 @@ impl Reading {
             .filter(|name| !source.projects(name))
             .collect();
         if let Some(index) = source.index().filter(|index| !index.local) {
-            check_global_projection(index, wants_whole, &missing)?;
+            check_whole(&source, select)?;
+            check_missing(index, &missing)?;
         }
-        let filters_missing =
-            filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
+        let filtered = filter.iter().flat_map(Condition::paths);
+        check_scalar_keys(&source.table, filtered.map(|path| (&*path.root, path.is_nested())))?;
+        let filters_missing = filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
         let completes = wants_whole || !missing.is_empty() || filters_missing;
         let is_local = source.index().is_some_and(|index| index.local);
         Ok(Reading {
@@ -288,20 +291,27 @@ impl Reading {
     }
 }
 
-/// A global index answers only what it holds.
-fn check_global_projection(index: &Index, wants_whole: bool, missing: &[&str]) -> Result<(), ApiError> {
-    let name = &index.name;
-    if wants_whole {
-        return Err(ApiError::validation(format!(
-            "{INVALID}Select type ALL_ATTRIBUTES is not supported for global secondary index {name} because its \
-             projection type is not ALL"
-        )));
+/// A global index answers only what it holds: not the whole item, where it holds less.
+pub(crate) fn check_whole(source: &Source, select: Option<Select>) -> Result<(), ApiError> {
+    let wants_whole = select == Some(Select::AllAttributes) && !source.projects_all();
+    match source.index().filter(|index| !index.local && wants_whole) {
+        Some(index) => Err(ApiError::validation(format!(
+            "{INVALID}Select type ALL_ATTRIBUTES is not supported for global secondary index {} because its projection \
+             type is not ALL",
+            index.name
+        ))),
+        None => Ok(()),
     }
+}
+
+/// Nor attributes that it does not hold.
+fn check_missing(index: &Index, missing: &[&str]) -> Result<(), ApiError> {
     if missing.is_empty() {
         return Ok(());
     }
     Err(ApiError::validation(format!(
-        "{INVALID}Global secondary index {name} does not project [{}]",
+        "{INVALID}Global secondary index {} does not project [{}]",
+        index.name,
         missing.join(", ")
     )))
 }

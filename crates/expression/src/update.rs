@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use dynamo::{
-    ApiError, Item, ItemBuilder, Number, NumberError, Shape, StoredItem, StoredValue, Value, ValueRef,
+    ApiError, Item, ItemBuilder, Number, NumberError, Shape, StoredItem, StoredValue, Value, ValueRef, ValueType,
 };
 
 use crate::path::{Path, Step};
@@ -97,9 +97,29 @@ impl Action {
         }
     }
 
+    /// The type that the request alone tells of what the action works with.
+    pub fn known_type(&self) -> Option<ValueType> {
+        match self {
+            Action::Set(_, assigned) => assigned.known_type(),
+            Action::Remove(_) => None,
+            Action::Add(_, value) | Action::Delete(_, value) => Some(value.value_type()),
+        }
+    }
+
     /// True for what can only take away.
     fn only_removes(&self) -> bool {
         matches!(self, Action::Remove(_) | Action::Delete(..))
+    }
+}
+
+impl Assigned {
+    fn known_type(&self) -> Option<ValueType> {
+        match self {
+            Assigned::Value(value) => Some(value.as_ref().value_type()),
+            Assigned::Plus(..) | Assigned::Minus(..) => Some(ValueType::N),
+            Assigned::ListAppend(..) => Some(ValueType::L),
+            Assigned::Path(_) | Assigned::IfNotExists(..) => None,
+        }
     }
 }
 

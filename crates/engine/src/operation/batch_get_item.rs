@@ -24,6 +24,9 @@ const KEYS_MAX: usize = 100;
 /// An answer holds at most so many bytes of items; keys beyond are unprocessed.
 const REPLY_BYTES_MAX: usize = 16 << 20;
 
+/// Said of a batch that names an item twice.
+pub(super) const DUPLICATE_KEYS: &str = "Provided list of item keys contains duplicates";
+
 impl Engine {
     /// Reads up to 100 items by their keys.
     pub fn batch_get_item(&self, request: BatchGetItem) -> Result<BatchGetItemReply, ApiError> {
@@ -95,6 +98,10 @@ fn check_table(name: String, mut asked: KeysAndAttributes) -> Result<CheckedTabl
         Some(projection) => Some(projection),
         None => attributes_to_get(asked.attributes_to_get.as_ref())?,
     };
+    let keys = asked.keys.as_deref().unwrap_or_default();
+    if keys.iter().enumerate().any(|(place, key)| keys.iter().take(place).any(|other| other == key)) {
+        return Err(ApiError::validation(DUPLICATE_KEYS));
+    }
     asked.faults = dynamo::Faults::default();
     Ok(CheckedTable { name, asked, projection })
 }
@@ -110,7 +117,7 @@ fn bind_table(checked: CheckedTable, catalog: &Catalog) -> Result<BoundTable, Ap
     let asked_keys = checked.asked.keys.as_deref().unwrap_or_default();
     let keys = asked_keys.iter().map(|key| check_key(&table, key)).collect::<Result<Vec<_>, _>>()?;
     if keys.iter().collect::<BTreeSet<_>>().len() < keys.len() {
-        return Err(ApiError::validation("Provided list of item keys contains duplicates"));
+        return Err(ApiError::validation(DUPLICATE_KEYS));
     }
     Ok(BoundTable { name: checked.name, table, asked: checked.asked, keys, projection: checked.projection })
 }

@@ -12,7 +12,7 @@ use crate::commit::View;
 use crate::engine::Engine;
 use crate::expressions::{Expressions, attributes_to_get};
 use crate::fault::Fault;
-use crate::keys::check_key;
+use crate::keys::{check_key, check_scalar_keys};
 use crate::layout::ItemKey;
 use crate::parameters::Parameters;
 use crate::store::Space;
@@ -66,6 +66,7 @@ fn check(mut request: GetItem) -> Result<Checked, ApiError> {
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
     let table = find_table(catalog, checked.request.table_name.as_deref())?;
+    check_scalar_keys(&table, checked.projection.iter().flat_map(Projection::names))?;
     let key = check_key(&table, &checked.key)?;
     Ok(Bound { request: checked.request, table, key, projection: checked.projection })
 }

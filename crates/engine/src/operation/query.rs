@@ -5,15 +5,15 @@ use std::ops::Bound;
 use bytes::Bytes;
 use dynamo::operation::{Query, QueryReply};
 use dynamo::{ApiError, Item, KeyValue, StoredValue};
-use expression::{Condition, KeyCondition, KeyConditions, KeyRange as SortRange, Projection};
+use expression::{Condition, KeyCondition, KeyConditionError, KeyConditions, KeyRange as SortRange, Projection};
 
 use crate::catalog::Catalog;
 use crate::engine::Engine;
-use crate::expressions::{ReadParameters, check_start_key_values, key_conditions};
+use crate::expressions::{ReadParameters, attributes_to_get, check_start_key_values, key_conditions};
 use crate::keys::check_key_size;
 use crate::layout::{KeyAttribute, KeyRange, KeySchema, after_prefix, partition_prefix_of};
 use crate::page::PageRequest;
-use crate::reading::{Answer, Reading, Source, check_select};
+use crate::reading::{Answer, INVALID_START, Reading, Source, check_select};
 use crate::store::Direction;
 
 impl Engine {
@@ -52,6 +52,7 @@ fn check(mut request: Query) -> Result<Checked, ApiError> {
     parameters
         .check(Some(request.key_condition_expression.is_some()), Some(request.key_conditions.is_some()))?;
     let legacy_filter = parameters.bind_legacy_filter()?;
+    let attributes_to_get = attributes_to_get(parameters.attributes_to_get.as_ref())?;
     check_start_key_values(&request.faults)?;
     check_select(
         request.select.as_ref(),
@@ -63,9 +64,13 @@ fn check(mut request: Query) -> Result<Checked, ApiError> {
     let mut expressions = parameters.expressions()?;
     let key_expression = expressions.key_condition(request.key_condition_expression.as_deref())?;
     let filter = expressions.filter(parameters.filter)?;
-    let projection = parameters.bind_projection(&mut expressions)?;
+    let projection = expressions.projection(parameters.projection)?.or(attributes_to_get);
     expressions.finish()?;
     let keys = key_conditions(key_expression.as_ref(), request.key_conditions.as_ref())?;
+    // The keys of a table have two attributes at most; those of an index may have eight.
+    if keys.names().next().is_none() || keys.names().count() > 2 && request.index_name.is_none() {
+        return Err(KeyConditionError::Count.into());
+    }
     let start_key = request.exclusive_start_key.take();
     let is_legacy_filter = legacy_filter.is_some();
     Ok(Checked { request, keys, start_key, filter: filter.or(legacy_filter), is_legacy_filter, projection })
@@ -79,12 +84,15 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         request.index_name.as_deref(),
         request.consistent_read,
     )?;
+    if let Some(start_key) = &checked.start_key {
+        if !source.has_start_key_length(start_key) {
+            return Err(ApiError::validation(INVALID_START));
+        }
+        source.check_start_key(start_key)?;
+    }
     let schema = source.schema();
     let keys = checked.keys.resolve(&expression_schema(schema))?;
     check_sizes(schema, &keys)?;
-    if let Some(filter) = &checked.filter {
-        check_filter(&source, filter, checked.is_legacy_filter)?;
-    }
     let partition = Partition::new(&source, &keys);
     let direction = match request.scan_index_forward {
         Some(false) => Direction::Reverse,
@@ -94,6 +102,9 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         Some(start_key) => partition.start_after(&source, start_key, direction)?,
         None => partition.range(),
     };
+    if let Some(filter) = &checked.filter {
+        check_filter(&source, filter, checked.is_legacy_filter)?;
+    }
     let limit = request.limit.map(|limit| usize::try_from(limit).unwrap_or(1));
     Reading::new(
         source,
@@ -186,6 +197,14 @@ impl Partition {
         }
     }
 
+    /// The position that a start key would have in this partition.
+    fn moved_here(&self, source: &Source, start_key: &Item, position: &Bytes) -> Bytes {
+        let values = source.schema().partition.iter().filter_map(|attribute| start_key.get(&attribute.name));
+        let own_prefix = partition_prefix_of(source.collection(), values.filter_map(KeyValue::from_value));
+        let suffix = position.strip_prefix(&*own_prefix).unwrap_or_default();
+        Bytes::from([&*self.prefix, suffix].concat())
+    }
+
     /// The range from a start key on. The start key lies in the range, or the client has mixed up its queries.
     fn start_after(
         &self,
@@ -195,15 +214,18 @@ impl Partition {
     ) -> Result<KeyRange, ApiError> {
         let position = source.start_position(start_key)?;
         let range = self.range();
-        if !position.starts_with(&self.prefix) {
+        if !self.is_limited && !position.starts_with(&self.prefix) {
             return Err(ApiError::validation(
                 "The provided starting key is outside query boundaries based on provided conditions",
             ));
         }
-        if self.is_limited && !range.contains(&position) {
+        if self.is_limited && !range.contains(&self.moved_here(source, start_key, &position)) {
             return Err(ApiError::validation(
                 "The provided starting key does not match the range key predicate",
             ));
+        }
+        if !position.starts_with(&self.prefix) {
+            return Err(ApiError::validation("The query can return at most one row and cannot be restarted"));
         }
         Ok(match direction {
             Direction::Forward => range.after(position),

@@ -1,16 +1,17 @@
 //! Scan: reads all items of a table or index, page by page.
 
 use dynamo::operation::{Scan, ScanReply};
-use dynamo::{ApiError, Item};
+use dynamo::{ApiError, Choice, Item};
 use expression::{Condition, Projection};
 
 use crate::catalog::Catalog;
 use crate::engine::Engine;
-use crate::expressions::{ReadParameters, check_start_key_values};
+use crate::expressions::{ReadParameters, attributes_to_get, check_start_key_values};
 use crate::layout::KeyRange;
 use crate::page::PageRequest;
-use crate::reading::{Answer, Reading, Source, check_select};
+use crate::reading::{Answer, INVALID_START, Reading, Source, check_select, check_whole};
 use crate::store::Direction;
+use crate::table::KEY_MISMATCH;
 
 impl Engine {
     /// Reads all items of a table or index, page by page.
@@ -45,6 +46,7 @@ fn check(mut request: Scan) -> Result<Checked, ApiError> {
     };
     parameters.check(None, None)?;
     let legacy_filter = parameters.bind_legacy_filter()?;
+    let attributes_to_get = attributes_to_get(parameters.attributes_to_get.as_ref())?;
     check_start_key_values(&request.faults)?;
     check_segments(&request)?;
     check_select(
@@ -55,7 +57,7 @@ fn check(mut request: Scan) -> Result<Checked, ApiError> {
     )?;
     let mut expressions = parameters.expressions()?;
     let filter = expressions.filter(parameters.filter)?;
-    let projection = parameters.bind_projection(&mut expressions)?;
+    let projection = expressions.projection(parameters.projection)?.or(attributes_to_get);
     expressions.finish()?;
     let start_key = request.exclusive_start_key.take();
     Ok(Checked { request, start_key, filter: filter.or(legacy_filter), projection })
@@ -85,6 +87,10 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         request.index_name.as_deref(),
         request.consistent_read,
     )?;
+    if let Some(start_key) = &checked.start_key {
+        check_start_key(&source, start_key)?;
+    }
+    check_whole(&source, request.select.as_ref().and_then(Choice::known))?;
     let range = match (request.segment, request.total_segments) {
         (Some(segment), Some(total)) => {
             KeyRange::of_segment(source.collection(), segment.unsigned_abs(), total.unsigned_abs())
@@ -106,6 +112,15 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         request.consistent_read,
         request.return_consumed_capacity,
     )
+}
+
+fn check_start_key(source: &Source, start_key: &Item) -> Result<(), ApiError> {
+    let is_index = source.index().is_some();
+    if !source.has_start_key_length(start_key) {
+        let mismatch = || format!("{INVALID_START}: {KEY_MISMATCH}");
+        return Err(ApiError::validation(if is_index { INVALID_START.to_owned() } else { mismatch() }));
+    }
+    if is_index { source.check_start_key(start_key) } else { Ok(()) }
 }
 
 fn start_after(

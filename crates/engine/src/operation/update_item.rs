@@ -2,7 +2,7 @@
 
 use dynamo::operation::{ReturnValues, UpdateItem, UpdateItemReply};
 use dynamo::{ApiError, Choice, Item};
-use expression::{Condition, Update};
+use expression::{Action, Condition, Update};
 
 use super::Decide;
 use crate::catalog::{Catalog, find_table};
@@ -10,10 +10,10 @@ use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::expressions::UpdateParameters;
 use crate::fault::Fault;
-use crate::keys::{INVALID, check_key};
+use crate::keys::{INVALID, check_key, check_scalar_keys, index_type_mismatch};
 use crate::single::{Asked, Done, ReturnValuesAsked, SingleWrite};
 use crate::table::Table;
-use crate::write::{Action, ItemWrite};
+use crate::write::{self, ItemWrite};
 
 impl Engine {
     /// Changes the item with a key, or makes it.
@@ -73,21 +73,38 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<SingleWrite, ApiError> {
     let table = find_table(catalog, checked.table_name.as_deref())?;
     let key = check_key(&table, &checked.key)?;
     check_update(&table, &checked.update)?;
-    let action = Action::Update(Box::new(checked.update), checked.key);
+    let action = write::Action::Update(Box::new(checked.update), checked.key);
     let write = ItemWrite { table, key, action, condition: checked.condition };
     Ok(SingleWrite { write, asked: checked.asked })
 }
 
-/// Refuses an update of a key attribute.
+/// Refuses an update of a key attribute, an index key of a type that cannot be right, and paths into keys.
 pub(super) fn check_update(table: &Table, update: &Update) -> Result<(), ApiError> {
     let is_updated = |name: &str| update.names().any(|updated| updated == name);
-    match table.schema.attributes().find(|attribute| is_updated(&attribute.name)) {
-        Some(attribute) => Err(ApiError::validation(format!(
+    if let Some(attribute) = table.schema.attributes().find(|attribute| is_updated(&attribute.name)) {
+        return Err(ApiError::validation(format!(
             "{INVALID}Cannot update attribute {}. This attribute is part of the key",
             attribute.name
-        ))),
-        None => Ok(()),
+        )));
     }
+    check_index_types(table, update)?;
+    let paths = update.paths().chain(update.read_paths());
+    check_scalar_keys(table, paths.map(|path| (&*path.root, path.is_nested())))
+}
+
+fn check_index_types(table: &Table, update: &Update) -> Result<(), ApiError> {
+    for index in table.written_indexes() {
+        for attribute in index.schema.attributes() {
+            let is_meant = |action: &&Action| {
+                !action.path().is_nested() && *action.path().root == *attribute.name
+            };
+            let known = update.actions().iter().find(is_meant).and_then(Action::known_type);
+            if let Some(known) = known.filter(|known| *known != attribute.key_type.value_type()) {
+                return Err(index_type_mismatch(&index.name, attribute, known));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn write(bound: &SingleWrite, latest: &Latest<'_>) -> Result<(UpdateItemReply, Changes), Fault> {
@@ -100,10 +117,10 @@ fn reply(bound: &SingleWrite, done: Done) -> UpdateItemReply {
     let attributes = match (bound.asked.return_values.0, &bound.write.action) {
         (Some(ReturnValues::AllOld), _) => written.old,
         (Some(ReturnValues::AllNew), _) => written.new,
-        (Some(ReturnValues::UpdatedOld), Action::Update(update, _)) => {
+        (Some(ReturnValues::UpdatedOld), write::Action::Update(update, _)) => {
             update.updated_old(written.old.as_ref())
         }
-        (Some(ReturnValues::UpdatedNew), Action::Update(update, _)) => {
+        (Some(ReturnValues::UpdatedNew), write::Action::Update(update, _)) => {
             written.new.and_then(|item| update.updated_new(&item))
         }
         _ => None,

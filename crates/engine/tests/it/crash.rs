@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use dynamo::operation::{
-    DescribeStream, GetRecords, GetShardIterator, GlobalSecondaryIndexUpdate, ReturnValues, ShardIteratorType,
+    DescribeStream, GetRecords, GetShardIterator, GlobalSecondaryIndexUpdate, ShardIteratorType,
 };
 use monotable_engine::{Engine, Options};
 

@@ -230,7 +230,7 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.registry.open.lock().remove(&self.id);
-        self.registry.closed.notify_waiters();
+        self.registry.closed.notify_one();
     }
 }
 
@@ -277,7 +277,7 @@ impl Registry {
         true
     }
 
-    /// Waits until a connection was closed since the call began, or a moment has passed.
+    /// Waits until a connection was closed since the last call, or a moment has passed. There is one waiter at a time.
     pub(crate) async fn closed(&self) {
         let _ = tokio::time::timeout(Duration::from_millis(50), self.closed.notified()).await;
     }

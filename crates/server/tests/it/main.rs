@@ -8,3 +8,4 @@ mod connections;
 mod protocol;
 mod signatures;
 mod support;
+mod tls;

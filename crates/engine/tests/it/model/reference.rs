@@ -276,15 +276,25 @@ impl Reference {
     }
 
     fn transact_write(&mut self, writes: &[ItemWrite], token: Option<usize>) -> Result<Outcome, ErrorKind> {
+        let mut invalid = Vec::with_capacity(writes.len());
         for write in writes {
-            self.check_put(write)?;
+            match self.check_put(write) {
+                Ok(()) => invalid.push(false),
+                Err(ErrorKind::Validation) => invalid.push(true),
+                Err(other) => return Err(other),
+            }
         }
         let mut places = BTreeMap::new();
-        for write in writes {
+        for (write, _) in writes.iter().zip(&invalid).filter(|(_, is_invalid)| !**is_invalid) {
             let keys: &mut BTreeSet<_> = places.entry(write.table).or_default();
             if !keys.insert(write.design().key_of(&write.key())) {
                 return Err(ErrorKind::Validation);
             }
+        }
+        if invalid.contains(&true) {
+            let code = |is_invalid: &bool| if *is_invalid { "ValidationError" } else { "None" };
+            let reasons = invalid.iter().map(|is_invalid| (code(is_invalid).to_owned(), None)).collect();
+            return Ok(Outcome::Refused { kind: ErrorKind::TransactionCanceled, item: None, reasons });
         }
         let known = token.and_then(|token| self.tokens.get(&token));
         if let Some((before, _)) = known.filter(|(_, expiry)| *expiry > self.now_milliseconds) {
