@@ -414,7 +414,7 @@ impl Shared {
             Durability::None | Durability::InMemory => false,
         };
         if !due {
-            return Ok(());
+            return self.store.flush();
         }
         let started = Instant::now();
         self.store.sync()?;

@@ -326,3 +326,6 @@ mod key_type_name {
         KeyType::from_name(&name).ok_or_else(|| D::Error::custom("a key type is S, N or B"))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -58,3 +58,6 @@ pub(crate) fn read_page(
 pub(crate) fn key_attributes<'a>(item: &StoredItem, names: impl Iterator<Item = &'a str>) -> Item {
     names.filter_map(|name| Some((name.to_owned(), item.get(name)?.decode()))).collect()
 }
+
+#[cfg(test)]
+mod tests;

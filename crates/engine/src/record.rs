@@ -161,4 +161,15 @@ mod tests {
             assert_eq!(Record::decode(bytes.slice(..length)), None, "cut at {length}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn foreign_bytes_never_panic(mut bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..60)) {
+            let _ = Record::decode(Bytes::from(bytes.clone()));
+            if let Some(kind) = bytes.first_mut() {
+                *kind = b'M';
+            }
+            let _ = Record::decode(Bytes::from(bytes));
+        }
+    }
 }

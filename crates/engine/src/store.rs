@@ -8,7 +8,7 @@
 //!   one would be cut off with it when the database is next opened. Reads go on meanwhile.
 //! - Nothing outside this folder names the storage crate.
 //!
-//! Path of a write: `Batch` -> `apply` (in memory and in the operating system's buffers) -> `sync` (on disk).
+//! Path of a write: `Batch` -> `apply` (in memory) -> `flush` (in the operating system's buffers) or `sync` (on disk).
 //! Path of a read: `snapshot` -> `get` or `range`.
 
 mod batch;
@@ -66,6 +66,9 @@ pub(crate) trait Store: Send + Sync {
     ///
     /// After an error other than `Full` the batch may or may not come back with `reopen`; after `Full` it never does.
     fn apply(&self, batch: Batch) -> Result<u64, StoreError>;
+
+    /// Returns once the operating system has everything applied so far: a crash of the process no longer takes it.
+    fn flush(&self) -> Result<(), StoreError>;
 
     /// Returns once everything applied so far is on disk.
     fn sync(&self) -> Result<(), StoreError>;

@@ -252,6 +252,17 @@ impl Store for FjallStore {
         self.write(batch)
     }
 
+    fn flush(&self) -> Result<(), StoreError> {
+        let _writer = self.writer.lock();
+        self.check_running()?;
+        match &*self.instance.read() {
+            Instance::Running { database, .. } => database
+                .persist(PersistMode::Buffer)
+                .map_err(|error| self.stop("a write failed", Some(error))),
+            Instance::Frozen(_) => Err(self.stop("a reopening was not completed", None)),
+        }
+    }
+
     fn sync(&self) -> Result<(), StoreError> {
         let _writer = self.writer.lock();
         self.check_running()?;

@@ -71,6 +71,10 @@ impl Store for MemoryStore {
         Ok(maps.last_commit)
     }
 
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     fn sync(&self) -> Result<(), StoreError> {
         Ok(())
     }

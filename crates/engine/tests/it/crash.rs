@@ -19,7 +19,7 @@ use std::time::Duration;
 use dynamo::operation::{
     DescribeStream, GetRecords, GetShardIterator, GlobalSecondaryIndexUpdate, ShardIteratorType,
 };
-use monotable_engine::{Engine, Options};
+use monotable_engine::{Durability, Engine, Options};
 
 use crate::design::Sortable;
 use crate::random::Random;
@@ -41,7 +41,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
     let mut random = Random::new(Random::new_seed());
     let mut acknowledged = 0;
     for first in (0..kills).step_by(KILLS_PER_DIRECTORY) {
-        let mut database = Database::new();
+        let mut database = Database::new(first / KILLS_PER_DIRECTORY % 4 != 3);
         for life in first..kills.min(first + KILLS_PER_DIRECTORY) {
             // Some lives end while the database is being made or opened.
             let is_short = life == first || random.once_in(5);
@@ -65,6 +65,8 @@ struct Database {
     directory: tempfile::TempDir,
     tracker: Tracker,
     replayed: BTreeMap<&'static str, Replayed>,
+    /// Whether each write waits for the disk, or for the operating system only: a kill takes nothing in either case.
+    syncs: bool,
 }
 
 /// How far a stream was read, and what it led to.
@@ -75,12 +77,13 @@ struct Replayed {
 }
 
 impl Database {
-    fn new() -> Database {
+    fn new(syncs: bool) -> Database {
         let now = monotable_engine::Clock::now_milliseconds(&monotable_engine::SystemClock);
         Database {
             directory: tempfile::tempdir().unwrap(),
             tracker: Tracker::new(u64::try_from(now / 1000 - 60).unwrap()),
             replayed: BTreeMap::new(),
+            syncs,
         }
     }
 
@@ -90,8 +93,11 @@ impl Database {
 
     /// Lets a child write for a while and kills it.
     fn live(&self, life: usize, lived: Duration, is_short: bool) -> Vec<String> {
-        let variables =
-            [(LIFE, (life + 1).to_string()), (EXPIRY_SECONDS, self.tracker.expiry_seconds.to_string())];
+        let variables = [
+            (LIFE, (life + 1).to_string()),
+            (EXPIRY_SECONDS, self.tracker.expiry_seconds.to_string()),
+            (SYNCS, self.syncs.to_string()),
+        ];
         let child = Child::start("crash::child_that_writes_until_it_is_killed", &self.path(), &variables);
         if !is_short {
             child.wait_for_report();
@@ -103,7 +109,7 @@ impl Database {
     /// Opens the database and compares it with what the child reported.
     fn check(&mut self, reports: &[String]) -> Result<(), String> {
         self.tracker.take(reports);
-        let engine = open(&self.path(), None).map_err(|error| error.to_string())?;
+        let engine = open(&self.path()).map_err(|error| error.to_string())?;
         engine.keep_house().map_err(|error| error.to_string())?;
         let mut tables = Vec::new();
         for table in &TABLES {
@@ -122,7 +128,7 @@ impl Database {
 
     /// Replays the whole stream.
     fn check_stream(&self) -> Result<(), String> {
-        let engine = open(&self.path(), None).map_err(|error| error.to_string())?;
+        let engine = open(&self.path()).map_err(|error| error.to_string())?;
         for table in &TABLES {
             if let Some(replayed) = self.replayed.get(table.name) {
                 verify_stream(&engine, table, &replayed.items)?;
@@ -175,11 +181,16 @@ impl Replayed {
 
 const LIFE: &str = "MONOTABLE_CHILD_LIFE";
 const EXPIRY_SECONDS: &str = "MONOTABLE_CHILD_EXPIRY_SECONDS";
+const SYNCS: &str = "MONOTABLE_CHILD_SYNCS";
 const THREADS: usize = 8;
 
-pub(crate) fn open(path: &Path, housekeeping: Option<Duration>) -> Result<Engine, monotable_engine::OpenError> {
-    let options = Options { housekeeping, reserve_bytes: 1 << 20, cache_bytes: 8 << 20, ..Options::default() };
-    Engine::open(path, options)
+fn options(housekeeping: Option<Duration>) -> Options {
+    Options { housekeeping, reserve_bytes: 1 << 20, cache_bytes: 8 << 20, ..Options::default() }
+}
+
+/// Opens a database that is written to with syncs, and where nothing happens by itself.
+pub(crate) fn open(path: &Path) -> Result<Engine, monotable_engine::OpenError> {
+    Engine::open(path, options(None))
 }
 
 #[test]
@@ -188,7 +199,12 @@ fn child_that_writes_until_it_is_killed() {
     let number = |name: &str| std::env::var(name).unwrap().parse::<u64>().unwrap();
     let Ok(directory) = std::env::var(process::DIRECTORY) else { return };
     let (life, expiry_seconds) = (number(LIFE), number(EXPIRY_SECONDS));
-    let engine = open(Path::new(&directory), Some(Duration::from_millis(20))).unwrap();
+    let durability = match std::env::var(SYNCS).unwrap().parse().unwrap() {
+        true => Durability::Sync,
+        false => Durability::Interval(Duration::from_secs(3600)),
+    };
+    let housekeeping = Some(Duration::from_millis(20));
+    let engine = Engine::open(directory, Options { durability, ..options(housekeeping) }).unwrap();
     make_tables(&engine).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {

@@ -111,7 +111,7 @@ fn run_script(path: PathBuf, fault: Fault, place: usize) -> Result<Vec<String>, 
 fn check(path: PathBuf, reports: &[String]) -> Result<(), String> {
     let mut tracker = Tracker::new(script::EXPIRY_SECONDS);
     tracker.take(reports);
-    let engine = open(&path, None).map_err(|error| error.to_string())?;
+    let engine = open(&path).map_err(|error| error.to_string())?;
     engine.keep_house().map_err(|error| error.to_string())?;
     let mut tables = Vec::new();
     for table in &TABLES {

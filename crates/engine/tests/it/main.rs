@@ -6,6 +6,7 @@ mod design;
 #[cfg(target_os = "linux")]
 mod faults;
 mod model;
+mod old_files;
 mod random;
 mod requests;
 mod verify;

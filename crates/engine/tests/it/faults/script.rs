@@ -189,7 +189,7 @@ impl Run {
             return engine.clone();
         }
         for _ in 0..3 {
-            match open(&self.directory, None) {
+            match open(&self.directory) {
                 Ok(engine) => {
                     self.engine = Some(engine.clone());
                     self.is_stopped = false;
