@@ -93,12 +93,12 @@ impl Source {
 
     /// The place in the store after which a page starts.
     pub(crate) fn start_position(&self, start_key: &Item) -> Result<bytes::Bytes, ApiError> {
-        let of_table = self.table.schema.attributes().filter_map(|attribute| {
-            Some((attribute.name.clone(), start_key.get(&attribute.name)?.clone()))
-        });
-        let item_key = check_key(&self.table, &of_table.collect()).map_err(|error| {
-            ApiError::validation(format!("{INVALID_START}: {}", error.message))
-        })?;
+        let of_table =
+            self.table.schema.attributes().filter_map(|attribute| {
+                Some((attribute.name.clone(), start_key.get(&attribute.name)?.clone()))
+            });
+        let item_key = check_key(&self.table, &of_table.collect())
+            .map_err(|error| ApiError::validation(format!("{INVALID_START}: {}", error.message)))?;
         match self.index() {
             Some(index) => index_entry_key(index.id, &index.schema, start_key, &item_key)
                 .ok_or_else(|| ApiError::validation(INVALID_START)),
@@ -216,7 +216,8 @@ impl Reading {
         }
         let filtered = filter.iter().flat_map(Condition::paths);
         check_scalar_keys(&source.table, filtered.map(|path| (&*path.root, path.is_nested())))?;
-        let filters_missing = filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
+        let filters_missing =
+            filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
         let completes = wants_whole || !missing.is_empty() || filters_missing;
         let is_local = source.index().is_some_and(|index| index.local);
         Ok(Reading {

@@ -5,7 +5,9 @@ use std::ops::Bound;
 use bytes::Bytes;
 use dynamo::operation::{Query, QueryReply};
 use dynamo::{ApiError, Item, KeyValue, StoredValue};
-use expression::{Condition, KeyCondition, KeyConditionError, KeyConditions, KeyRange as SortRange, Projection};
+use expression::{
+    Condition, KeyCondition, KeyConditionError, KeyConditions, KeyRange as SortRange, Projection,
+};
 
 use crate::catalog::Catalog;
 use crate::engine::Engine;

@@ -95,9 +95,8 @@ pub(super) fn check_update(table: &Table, update: &Update) -> Result<(), ApiErro
 fn check_index_types(table: &Table, update: &Update) -> Result<(), ApiError> {
     for index in table.written_indexes() {
         for attribute in index.schema.attributes() {
-            let is_meant = |action: &&Action| {
-                !action.path().is_nested() && *action.path().root == *attribute.name
-            };
+            let is_meant =
+                |action: &&Action| !action.path().is_nested() && *action.path().root == *attribute.name;
             let known = update.actions().iter().find(is_meant).and_then(Action::known_type);
             if let Some(known) = known.filter(|known| *known != attribute.key_type.value_type()) {
                 return Err(index_type_mismatch(&index.name, attribute, known));

@@ -177,8 +177,12 @@ const LIFE: &str = "MONOTABLE_CHILD_LIFE";
 const EXPIRY_SECONDS: &str = "MONOTABLE_CHILD_EXPIRY_SECONDS";
 const THREADS: usize = 8;
 
-pub(crate) fn open(path: &Path, housekeeping: Option<Duration>) -> Result<Engine, monotable_engine::OpenError> {
-    let options = Options { housekeeping, reserve_bytes: 1 << 20, cache_bytes: 8 << 20, ..Options::default() };
+pub(crate) fn open(
+    path: &Path,
+    housekeeping: Option<Duration>,
+) -> Result<Engine, monotable_engine::OpenError> {
+    let options =
+        Options { housekeeping, reserve_bytes: 1 << 20, cache_bytes: 8 << 20, ..Options::default() };
     Engine::open(path, options)
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum Fault {
     FailSync,
     /// A write fails.
     FailWrite,
-    /// Half of a write happens, then it fails.
+    /// Half of a write happens, and the attempt to write the rest fails.
     CutWrite,
     /// Half of a write happens, which is no failure.
     ShortWrite,
@@ -105,6 +105,7 @@ pub(crate) struct Plan {
     writes: AtomicUsize,
     has_happened: AtomicBool,
     has_space: AtomicBool,
+    fails_next: AtomicBool,
 }
 
 static PLAN: OnceLock<Plan> = OnceLock::new();
@@ -121,6 +122,7 @@ impl Plan {
             writes: AtomicUsize::new(0),
             has_happened: AtomicBool::new(false),
             has_space: AtomicBool::new(true),
+            fails_next: AtomicBool::new(false),
         })
     }
 
@@ -139,7 +141,8 @@ impl Plan {
     }
 
     fn is_ours(&self, file: c_int) -> bool {
-        std::fs::read_link(format!("/proc/self/fd/{file}")).is_ok_and(|path| path.starts_with(&self.directory))
+        std::fs::read_link(format!("/proc/self/fd/{file}"))
+            .is_ok_and(|path| path.starts_with(&self.directory))
     }
 
     /// Counts an event; true for the one at which the fault is to happen.
@@ -221,10 +224,13 @@ fn write_bytes(file: c_int, bytes: *const c_void, count: usize) -> isize {
             fail(EIO);
             -1
         }
-        Fault::CutWrite if is_due => {
-            real(half);
+        Fault::CutWrite if plan.fails_next.swap(false, SeqCst) => {
             fail(EIO);
             -1
+        }
+        Fault::CutWrite if is_due && !half.is_empty() => {
+            plan.fails_next.store(true, SeqCst);
+            real(half)
         }
         Fault::ShortWrite if is_due && !half.is_empty() => real(half),
         _ => real(bytes),

@@ -179,11 +179,12 @@ impl Reference {
         }))
     }
 
-    /// An item that cannot stand in an index is refused before anything is looked at.
+    /// A write that cannot leave its item in every index is refused before anything is looked at.
     fn check_put(&self, write: &ItemWrite) -> Result<(), ErrorKind> {
         let table = self.table(write.table)?;
         match &write.change {
             ItemChange::Put(item) if !table.can_hold(item) => Err(ErrorKind::Validation),
+            ItemChange::Update(_, actions) if !table.takes_types_of(actions) => Err(ErrorKind::Validation),
             _ => Ok(()),
         }
     }
@@ -250,15 +251,16 @@ impl Reference {
     }
 
     fn batch_get(&self, reads: &BTreeMap<usize, (Vec<Item>, Vec<Path>)>) -> Result<Outcome, ErrorKind> {
+        let is_twice = |keys: &[Item]| (0..keys.len()).any(|at| keys[..at].contains(&keys[at]));
+        if reads.values().any(|(keys, _)| is_twice(keys)) {
+            return Err(ErrorKind::Validation);
+        }
         let mut found = BTreeMap::new();
         let mut by_name: Vec<_> = reads.iter().collect();
         by_name.sort_by_key(|(table, _)| TABLES[**table].name);
         for (table, (keys, projection)) in by_name {
             let table = self.table(*table)?;
             let wanted: BTreeSet<_> = keys.iter().map(|key| table.design.key_of(key)).collect();
-            if wanted.len() < keys.len() {
-                return Err(ErrorKind::Validation);
-            }
             let items = wanted.iter().filter_map(|key| table.items.get(key));
             let items = sorted_texts(items.map(|item| shown(item, projection)));
             found.insert(table.design.name.to_owned(), items);
@@ -428,6 +430,16 @@ impl Table {
     /// True for an item that is not too large, and whose attributes can stand in every index they are keys of.
     fn can_hold(&self, item: &Item) -> bool {
         self.indexes.iter().all(|index| index.can_hold(item)) && self.size_bytes(item) <= ITEM_BYTES_MAX
+    }
+
+    /// Whether an update, as far as its text tells, leaves the keys of indexes with the types they need.
+    fn takes_types_of(&self, actions: &[Action]) -> bool {
+        let keys = self.indexes.iter().flat_map(|index| index.design.keys());
+        keys.into_iter().all(|key| {
+            let action = actions.iter().find(|action| action.top_level_name() == Some(key.name));
+            let known = action.and_then(Action::known_type);
+            known.is_none_or(|known| known == key.kind.value_type())
+        })
     }
 
     /// The size of an item with its entries in local indexes.
