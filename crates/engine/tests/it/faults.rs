@@ -8,6 +8,7 @@
 
 mod disk;
 mod full_disk;
+mod power_loss;
 mod script;
 
 use std::path::PathBuf;
