@@ -40,7 +40,9 @@ impl Source {
             ApiError::validation(format!("The table does not have the specified index: {name}"))
         })?;
         if !index.local && consistent_read == Some(true) {
-            return Err(ApiError::validation("Consistent reads are not supported on global secondary indexes"));
+            return Err(ApiError::validation(
+                "Consistent reads are not supported on global secondary indexes",
+            ));
         }
         if index.state == IndexState::Creating {
             return Err(ApiError::validation(format!(
@@ -77,7 +79,11 @@ impl Source {
         let invalid = "The provided starting key is invalid";
         if start_key.len() != self.start_key_names().count() {
             let mismatch = || format!("{invalid}: {KEY_MISMATCH}");
-            return Err(ApiError::validation(if self.index.is_some() { invalid.to_owned() } else { mismatch() }));
+            return Err(ApiError::validation(if self.index.is_some() {
+                invalid.to_owned()
+            } else {
+                mismatch()
+            }));
         }
         if let Some(index) = self.index() {
             check_start_key(&index.schema, start_key, invalid)?;
@@ -98,7 +104,7 @@ impl Source {
     }
 
     /// True if an entry holds this attribute.
-    fn projects(&self, name: &str) -> bool {
+    pub(crate) fn projects(&self, name: &str) -> bool {
         let Some(index) = self.index() else { return true };
         match &index.projection {
             table::Projection::All => true,
@@ -180,6 +186,9 @@ pub(crate) struct Answer {
     pub(crate) items: Option<Vec<StoredItem>>,
     pub(crate) count: i32,
     pub(crate) scanned_count: i32,
+    /// The size of all that was read.
+    pub(crate) scanned_bytes: usize,
+    pub(crate) units: Units,
     pub(crate) last_evaluated_key: Option<Item>,
     pub(crate) consumed_capacity: Option<ConsumedCapacity>,
 }
@@ -197,12 +206,17 @@ impl Reading {
     ) -> Result<Reading, ApiError> {
         let select = select.and_then(Choice::known);
         let wants_whole = select == Some(Select::AllAttributes) && !source.projects_all();
-        let missing: Vec<&str> =
-            projection.iter().flat_map(Projection::names).map(|(name, _)| name).filter(|name| !source.projects(name)).collect();
+        let missing: Vec<&str> = projection
+            .iter()
+            .flat_map(Projection::names)
+            .map(|(name, _)| name)
+            .filter(|name| !source.projects(name))
+            .collect();
         if let Some(index) = source.index().filter(|index| !index.local) {
             check_global_projection(index, wants_whole, &missing)?;
         }
-        let filters_missing = filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
+        let filters_missing =
+            filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
         let completes = wants_whole || !missing.is_empty() || filters_missing;
         let is_local = source.index().is_some_and(|index| index.local);
         Ok(Reading {
@@ -247,12 +261,20 @@ impl Reading {
             }
             Ok(())
         })?;
+        let units = self.units(page.scanned_bytes, completed_units);
         Ok(Answer {
             items: (!matches!(self.output, Output::Count)).then_some(items),
             count: i32::try_from(count).unwrap_or(i32::MAX),
             scanned_count: i32::try_from(page.scanned).unwrap_or(i32::MAX),
+            scanned_bytes: page.scanned_bytes,
             last_evaluated_key: page.last.as_ref().map(|last| self.source.start_key(last)),
-            consumed_capacity: self.capacity(page.scanned_bytes, completed_units),
+            consumed_capacity: consumed(
+                self.wanted_capacity.as_ref(),
+                &self.source.table,
+                &units,
+                Detail::Plain,
+            ),
+            units,
         })
     }
 
@@ -265,14 +287,14 @@ impl Reading {
         Ok(item)
     }
 
-    fn capacity(&self, scanned_bytes: usize, completed_units: f64) -> Option<ConsumedCapacity> {
+    fn units(&self, scanned_bytes: usize, completed_units: f64) -> Units {
         let scanned = read_units(scanned_bytes, self.kind);
         let mut units = Units::of_table(completed_units);
         match self.source.index() {
             Some(index) => units.add_index(index.local, &index.name, scanned),
             None => units.table += scanned,
         }
-        consumed(self.wanted_capacity.as_ref(), &self.source.table, &units, Detail::Plain)
+        units
     }
 }
 
