@@ -112,7 +112,7 @@ impl Source {
     }
 
     /// True if an entry holds this attribute.
-    fn projects(&self, name: &str) -> bool {
+    pub(crate) fn projects(&self, name: &str) -> bool {
         let Some(index) = self.index() else { return true };
         match &index.projection {
             table::Projection::All => true,
@@ -186,6 +186,9 @@ pub(crate) struct Answer {
     pub(crate) items: Option<Vec<StoredItem>>,
     pub(crate) count: i32,
     pub(crate) scanned_count: i32,
+    /// The size of all that was read.
+    pub(crate) scanned_bytes: usize,
+    pub(crate) units: Units,
     pub(crate) last_evaluated_key: Option<Item>,
     pub(crate) consumed_capacity: Option<ConsumedCapacity>,
 }
@@ -263,12 +266,20 @@ impl Reading {
             }
             Ok(())
         })?;
+        let units = self.units(page.scanned_bytes, completed_units);
         Ok(Answer {
             items: (!matches!(self.output, Output::Count)).then_some(items),
             count: i32::try_from(count).unwrap_or(i32::MAX),
             scanned_count: i32::try_from(page.scanned).unwrap_or(i32::MAX),
+            scanned_bytes: page.scanned_bytes,
             last_evaluated_key: page.last.as_ref().map(|last| self.source.start_key(last)),
-            consumed_capacity: self.capacity(page.scanned_bytes, completed_units),
+            consumed_capacity: consumed(
+                self.wanted_capacity.as_ref(),
+                &self.source.table,
+                &units,
+                Detail::Plain,
+            ),
+            units,
         })
     }
 
@@ -281,14 +292,14 @@ impl Reading {
         Ok(item)
     }
 
-    fn capacity(&self, scanned_bytes: usize, completed_units: f64) -> Option<ConsumedCapacity> {
+    fn units(&self, scanned_bytes: usize, completed_units: f64) -> Units {
         let scanned = read_units(scanned_bytes, self.kind);
         let mut units = Units::of_table(completed_units);
         match self.source.index() {
             Some(index) => units.add_index(index.local, &index.name, scanned),
             None => units.table += scanned,
         }
-        consumed(self.wanted_capacity.as_ref(), &self.source.table, &units, Detail::Plain)
+        units
     }
 }
 

@@ -119,6 +119,13 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
     )
 }
 
+/// The keys that conditions on all partition key attributes, and perhaps on some of the sort key, leave to be read.
+pub(crate) fn partition_range(source: &Source, conditions: &KeyConditions) -> Result<KeyRange, ApiError> {
+    let keys = conditions.resolve(&expression_schema(source.schema()))?;
+    check_sizes(source.schema(), &keys)?;
+    Ok(Partition::new(source, &keys).range())
+}
+
 fn expression_schema(schema: &KeySchema) -> expression::KeySchema<'_> {
     expression::KeySchema {
         partition: names_and_types(&schema.partition),

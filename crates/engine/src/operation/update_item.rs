@@ -79,7 +79,7 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<SingleWrite, ApiError> {
 }
 
 /// Refuses an update of a key attribute, an index key of a type that cannot be right, and paths into keys.
-pub(super) fn check_update(table: &Table, update: &Update) -> Result<(), ApiError> {
+pub(crate) fn check_update(table: &Table, update: &Update) -> Result<(), ApiError> {
     let is_updated = |name: &str| update.names().any(|updated| updated == name);
     if let Some(attribute) = table.schema.attributes().find(|attribute| is_updated(&attribute.name)) {
         return Err(ApiError::validation(format!(
