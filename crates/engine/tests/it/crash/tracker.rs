@@ -43,11 +43,6 @@ impl Tracker {
         }
     }
 
-    /// How many writes must be there.
-    pub(crate) fn len(&self) -> usize {
-        self.versions.len()
-    }
-
     fn apply(&mut self, writes: &Writes) {
         self.transactions += i64::from(writes.token.is_some());
         for write in &writes.writes {
