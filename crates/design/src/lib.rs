@@ -1,0 +1,27 @@
+//! Designs: single-table designs in TOML, read, checked and planned. Pure: text in, model, findings and plans out.
+//!
+//! Path of a design: [`Source`] -> `source::tree` (TOML with places) -> `read` (what is said) -> `resolve` (what is meant) ->
+//! [`check()`] (all findings, and a [`CheckedDesign`] if there is no error).
+//!
+//! Always true: no text makes this crate panic or run away; a [`CheckedDesign`] refers only to things that exist.
+
+mod check;
+mod condition;
+mod diagnostic;
+mod keys;
+mod model;
+mod query;
+mod read;
+mod reserved;
+mod resolve;
+mod source;
+mod suggest;
+mod template;
+mod texts;
+
+pub use check::{CheckedDesign, Report, check, explain_rule, rule, rules};
+pub use condition::{At, Comparator, Condition, ConditionError, DEPTH_MAX, Operand, Path, PathStep};
+pub use diagnostic::{Family, Finding, Related, Rule, Severity, json, sarif, text};
+pub use model::*;
+pub use source::{Place, Placed, Source, Span};
+pub use template::{Format, Piece, Slot, Template, TemplateError};
