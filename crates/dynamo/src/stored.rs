@@ -294,6 +294,18 @@ impl<'a> ValueRef<'a> {
         }
     }
 
+    /// How two texts, two numbers or two binaries compare; `None` for other types and for different ones.
+    pub fn compare(self, other: ValueRef<'_>) -> Option<std::cmp::Ordering> {
+        let (tag, payload) = self.bytes.split_first()?;
+        let (other_tag, other_payload) = other.bytes.split_first()?;
+        (tag == other_tag && matches!(*tag, TAG_S | TAG_N | TAG_B)).then(|| payload.cmp(other_payload))
+    }
+
+    /// True when a text begins with a text, or a binary with a binary.
+    pub fn starts_with(self, prefix: ValueRef<'_>) -> bool {
+        matches!(prefix.bytes.first(), Some(&(TAG_S | TAG_B))) && self.bytes.starts_with(prefix.bytes)
+    }
+
     /// The value, owned.
     pub fn to_owned(self) -> StoredValue {
         StoredValue { bytes: self.bytes.to_vec() }

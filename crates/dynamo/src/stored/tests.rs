@@ -67,6 +67,24 @@ proptest! {
     }
 
     #[test]
+    fn stored_values_compare_as_the_values_do(left in any_value(), right in any_value()) {
+        let expected = match (&left, &right) {
+            (Value::S(left), Value::S(right)) => Some(left.cmp(right)),
+            (Value::N(left), Value::N(right)) => Some(left.cmp(right)),
+            (Value::B(left), Value::B(right)) => Some(left.cmp(right)),
+            _ => None,
+        };
+        let begins = match (&left, &right) {
+            (Value::S(left), Value::S(right)) => left.starts_with(right.as_str()),
+            (Value::B(left), Value::B(right)) => left.starts_with(right),
+            _ => false,
+        };
+        let (left, right) = (StoredValue::encode(&left), StoredValue::encode(&right));
+        prop_assert_eq!(left.as_ref().compare(right.as_ref()), expected);
+        prop_assert_eq!(left.as_ref().starts_with(right.as_ref()), begins);
+    }
+
+    #[test]
     fn damaged_bytes_never_panic(item in any_item(), at in any::<prop::sample::Index>(), bit in 0..8_u32, cut in any::<prop::sample::Index>()) {
         let mut bytes = StoredItem::encode(&item).as_bytes().to_vec();
         let index = at.index(bytes.len());
