@@ -40,6 +40,20 @@ pub enum ErrorKind {
     ResourceInUse,
     /// TableNotFoundException: a backup operation on a table that does not exist.
     TableNotFound,
+    /// A restore into a table that exists.
+    TableAlreadyExists,
+    /// A backup operation on a table that is being changed.
+    TableInUse,
+    /// The backup does not exist.
+    BackupNotFound,
+    /// The backup is being made or used.
+    BackupInUse,
+    /// Continuous backups cannot be switched on yet.
+    ContinuousBackupsUnavailable,
+    /// Point-in-time recovery is not on for the table.
+    PointInTimeRecoveryUnavailable,
+    /// The table cannot be restored to this moment.
+    InvalidRestoreTime,
     /// An item collection with local indexes is over 10 GB.
     ItemCollectionSizeLimitExceeded,
     /// Too many tables or indexes are being changed.
@@ -86,6 +100,13 @@ impl ErrorKind {
             ErrorKind::ResourceNotFound => "ResourceNotFoundException",
             ErrorKind::ResourceInUse => "ResourceInUseException",
             ErrorKind::TableNotFound => "TableNotFoundException",
+            ErrorKind::TableAlreadyExists => "TableAlreadyExistsException",
+            ErrorKind::TableInUse => "TableInUseException",
+            ErrorKind::BackupNotFound => "BackupNotFoundException",
+            ErrorKind::BackupInUse => "BackupInUseException",
+            ErrorKind::ContinuousBackupsUnavailable => "ContinuousBackupsUnavailableException",
+            ErrorKind::PointInTimeRecoveryUnavailable => "PointInTimeRecoveryUnavailableException",
+            ErrorKind::InvalidRestoreTime => "InvalidRestoreTimeException",
             ErrorKind::ItemCollectionSizeLimitExceeded => "ItemCollectionSizeLimitExceededException",
             ErrorKind::LimitExceeded => "LimitExceededException",
             ErrorKind::TrimmedDataAccess => "TrimmedDataAccessException",

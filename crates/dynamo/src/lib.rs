@@ -1,8 +1,14 @@
-//! DynamoDB's words as types: values, numbers, keys and items. Pure: no I/O, no clock.
+//! DynamoDB's words as types: values, numbers, keys, items, operations and their rules. Pure: no I/O, no clock.
+
+#[macro_use]
+mod shape;
 
 mod error;
+mod json;
 mod key;
 mod number;
+pub mod operation;
+mod rules;
 mod size;
 mod stored;
 #[cfg(test)]
@@ -10,8 +16,13 @@ mod testing;
 mod value;
 
 pub use error::{ApiError, CancellationReason, ErrorKind};
+pub use json::{
+    Fault, Faults, ValueFault, read_item, write_item, write_stored_item, write_stored_value, write_text,
+    write_value,
+};
 pub use key::{KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, take_key_value};
 pub use number::{DIGITS_MAX, ENCODED_BYTES_MAX, Number, NumberError, NumberRef};
+pub use operation::{Choice, Operation, Reply};
 pub use size::{item_size_bytes, value_size_bytes};
 pub use stored::{
     Attributes, Elements, ItemBuilder, List, NotAnItem, Shape, StoredItem, StoredValue, ValueRef,

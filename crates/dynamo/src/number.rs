@@ -316,22 +316,57 @@ impl From<u32> for Number {
 }
 
 impl fmt::Display for Number {
-    /// Plain decimal notation without an exponent, as DynamoDB returns numbers.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.coefficient.to_string();
-        let sign = if self.negative { "-" } else { "" };
-        let exponent = i32::from(self.exponent);
-        if exponent >= 0 {
-            let zeros = usize::try_from(exponent).unwrap_or(0);
-            return write!(formatter, "{sign}{digits}{:0<zeros$}", "");
-        }
-        let decimals = usize::from(self.exponent.unsigned_abs());
-        if let Some(whole) = digits.len().checked_sub(decimals).filter(|whole| *whole > 0) {
-            let (whole, fraction) = digits.split_at(whole);
-            return write!(formatter, "{sign}{whole}.{fraction}");
-        }
-        write!(formatter, "{sign}0.{digits:0>decimals$}")
+        let mut text = Vec::with_capacity(TEXT_BYTES);
+        self.write_decimal(&mut text);
+        formatter.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
+}
+
+/// Room for the text of most numbers.
+const TEXT_BYTES: usize = 48;
+
+impl Number {
+    /// Appends plain decimal notation without an exponent, as DynamoDB returns numbers.
+    pub fn write_decimal(self, text: &mut Vec<u8>) {
+        let mut buffer = [0_u8; 39];
+        let digits = decimal_digits(self.coefficient, &mut buffer);
+        if self.negative {
+            text.push(b'-');
+        }
+        let places = usize::from(self.exponent.unsigned_abs());
+        if self.exponent >= 0 {
+            text.extend_from_slice(digits);
+            text.resize(text.len() + places, b'0');
+        } else if let Some((whole, fraction)) = digits
+            .len()
+            .checked_sub(places)
+            .filter(|whole| *whole > 0)
+            .and_then(|whole| digits.split_at_checked(whole))
+        {
+            text.extend_from_slice(whole);
+            text.push(b'.');
+            text.extend_from_slice(fraction);
+        } else {
+            text.extend_from_slice(b"0.");
+            text.resize(text.len() + places.saturating_sub(digits.len()), b'0');
+            text.extend_from_slice(digits);
+        }
+    }
+}
+
+/// The decimal digits of a coefficient; `0` for zero.
+fn decimal_digits(coefficient: u128, buffer: &mut [u8; 39]) -> &[u8] {
+    let count = digit_count(coefficient).max(1) as usize;
+    let used = buffer.get_mut(..count).unwrap_or_default();
+    match u64::try_from(coefficient) {
+        Ok(small) => fill_pairs(small, used, |rest| (rest % 10, rest / 10)),
+        Err(_) => fill_pairs(coefficient, used, |rest| (rest % 10, rest / 10)),
+    }
+    for digit in used.iter_mut() {
+        *digit += b'0';
+    }
+    used
 }
 
 /// First byte of an encoded number: these three sort as the signs do.
@@ -458,7 +493,7 @@ fn digit_pairs(coefficient: u128, digits: u32, odd: bool, pairs: &mut [u8; 20]) 
     used
 }
 
-/// Fills `pairs` from the right; generic because division of 64 bits is many times cheaper than of 128.
+/// Fills `pairs` (or single digits) from the right; generic because division of 64 bits is many times cheaper than of 128.
 fn fill_pairs<N: Copy + TryInto<u8>>(mut rest: N, pairs: &mut [u8], split: impl Fn(N) -> (N, N)) {
     for pair in pairs.iter_mut().rev() {
         let (digits, left) = split(rest);

@@ -1,0 +1,25 @@
+//! DynamoDB JSON: requests are read into their types without a tree in between, replies are written from stored bytes.
+//!
+//! Always true: reading never recurses deeper than attribute values may be nested, and writing appends to one buffer.
+//! A wrong JSON type is a SerializationException in DynamoDB's words; a value of the right type that DynamoDB refuses
+//! is written down as a [`Fault`], because it is reported only after the field rules.
+//!
+//! Path of a request: bytes -> [`Reader`] -> [`Wire::read`] of its shape -> typed request with its faults.
+//! Path of a reply: typed reply -> [`Wire::write`] -> bytes.
+
+mod error;
+mod fault;
+mod read;
+mod value;
+mod wire;
+mod write;
+
+pub use fault::{Fault, Faults, ValueFault};
+pub(crate) use read::{Place, Reader};
+pub use value::{read_item, write_item, write_stored_item, write_stored_value, write_value};
+pub(crate) use wire::{HoldsFaults, Listed, Look, Wire};
+pub(crate) use write::write_comma;
+pub use write::write_text;
+
+#[cfg(test)]
+mod tests;
