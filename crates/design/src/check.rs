@@ -178,7 +178,8 @@ fn without_allowed(design: &Design, findings: Vec<Finding>) -> Vec<Finding> {
     for finding in findings {
         let mut is_allowed = false;
         for (allowed, used) in design.allowed.iter().zip(&mut used) {
-            let places = std::iter::once(finding.span).chain(finding.related.iter().map(|related| related.span));
+            let places =
+                std::iter::once(finding.span).chain(finding.related.iter().map(|related| related.span));
             let here = places.into_iter().any(|span| allowed.within.contains(span));
             if allowed.code.value == finding.rule.code && here && finding.severity() == Severity::Warning {
                 *used = true;
@@ -211,13 +212,15 @@ pub fn explain_rule(rule: &Rule) -> String {
     let shown = crate::diagnostic::text(&source, &report.findings);
     let Rule { code, title, why, wrong, right, .. } = rule;
     let (severity, family) = (rule.severity.name(), rule.family.name());
-    let mut text = format!("{code}: {title}\n{severity}, {family}\n\n{why}\n\nWrong:\n\n{}\n", indented(wrong));
+    let mut text =
+        format!("{code}: {title}\n{severity}, {family}\n\n{why}\n\nWrong:\n\n{}\n", indented(wrong));
     text.push_str(&format!("{}\nRight:\n\n{}", indented(&shown), indented(right)));
     text
 }
 
 fn indented(text: &str) -> String {
-    let lines = text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") });
+    let lines =
+        text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") });
     lines.collect()
 }
 

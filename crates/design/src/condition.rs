@@ -143,7 +143,9 @@ impl Operand {
     pub fn at(&self) -> At {
         match self {
             Operand::Path(path) | Operand::Size(path) => path.at,
-            Operand::Text(_, at) | Operand::Number(_, at) | Operand::Boolean(_, at) | Operand::Null(at) => *at,
+            Operand::Text(_, at) | Operand::Number(_, at) | Operand::Boolean(_, at) | Operand::Null(at) => {
+                *at
+            }
         }
     }
 }

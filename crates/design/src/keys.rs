@@ -19,7 +19,12 @@ pub(crate) enum Strings {
 }
 
 /// The texts that an entity can write with a template.
-pub(crate) fn template_texts(entity: &Entity, template: &Template, delimiters: &str, strings: Strings) -> Texts {
+pub(crate) fn template_texts(
+    entity: &Entity,
+    template: &Template,
+    delimiters: &str,
+    strings: Strings,
+) -> Texts {
     texts(template, delimiters, strings, |path| entity.type_at(path))
 }
 
@@ -63,7 +68,8 @@ fn value_parts(kind: &Type, delimiters: &str, strings: Strings) -> Vec<Part> {
         },
         Type::Key => vec![Part::some(key())],
         Type::Slug => {
-            let chars = Chars::ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('-', '-'), ('_', '_'), ('.', '.')]);
+            let chars =
+                Chars::ranges(&[('a', 'z'), ('A', 'Z'), ('0', '9'), ('-', '-'), ('_', '_'), ('.', '.')]);
             // A delimiter that a slug could contain is refused in slugs, too.
             vec![Part::some(chars.without(&Chars::of(delimiters)))]
         }
@@ -125,7 +131,9 @@ fn cased(parts: Vec<Part>, change: fn(&str) -> String, gone: (char, char)) -> Ve
     let parts = parts.into_iter().map(|part| match part {
         Part::Literal(text) => Part::Literal(change(&text)),
         Part::OneOf(choices) => Part::OneOf(choices.iter().map(|choice| change(choice)).collect()),
-        Part::Run { chars, min, max } => Part::Run { chars: chars.without(&Chars::ranges(&[gone])), min, max },
+        Part::Run { chars, min, max } => {
+            Part::Run { chars: chars.without(&Chars::ranges(&[gone])), min, max }
+        }
     });
     parts.collect()
 }

@@ -12,7 +12,6 @@ mod keys;
 mod model;
 mod query;
 mod read;
-mod reserved;
 mod resolve;
 mod source;
 mod suggest;

@@ -19,6 +19,8 @@ pub use operation::{Action, Each, EachOver, Event, EventKind, Input, Operation, 
 pub use pattern::{Apply, Collected, Order, Pattern, PatternKind};
 pub use table::{Billing, Index, KeyAttribute, Projection, StreamView, Table};
 
+pub(crate) use attribute::shown;
+
 use crate::condition::Condition;
 use crate::source::{Placed, Span};
 

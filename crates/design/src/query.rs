@@ -7,8 +7,10 @@ use dynamo::KeyType;
 
 use crate::condition::{At, Comparator, Condition, Operand};
 use crate::keys::{Strings, template_texts, texts};
-use crate::model::{Design, Entity, EntityKey, KeyAttribute, KeyPart, Pattern, PatternKind, PlacedCondition, Type};
-use crate::template::{Piece, Template};
+use crate::model::{
+    Design, Entity, EntityKey, KeyAttribute, KeyPart, Pattern, PatternKind, PlacedCondition, Type,
+};
+use crate::template::{Format, Piece, Slot, Template};
 use crate::texts::{Range, Texts};
 
 /// A query pattern, taken apart.
@@ -92,8 +94,12 @@ impl<'a> Query<'a> {
 
     fn conjunct(&mut self, condition: &'a Condition) {
         let (operand, test, at) = match condition {
-            Condition::Compare(Operand::Path(path), Comparator::Equal, value, at) => (path, Test::Equal(value), *at),
-            Condition::Compare(value, Comparator::Equal, Operand::Path(path), at) => (path, Test::Equal(value), *at),
+            Condition::Compare(Operand::Path(path), Comparator::Equal, value, at) => {
+                (path, Test::Equal(value), *at)
+            }
+            Condition::Compare(value, Comparator::Equal, Operand::Path(path), at) => {
+                (path, Test::Equal(value), *at)
+            }
             Condition::Compare(_, Comparator::NotEqual, _, at) => return self.not_allowed("`<>`", *at),
             Condition::Compare(Operand::Path(path), comparator, value, at) => {
                 (path, Test::Compare(*comparator, value), *at)
@@ -110,7 +116,9 @@ impl<'a> Query<'a> {
             Condition::NotExists(path) => return self.not_allowed("`attribute_not_exists`", path.at),
             Condition::Or(_) => return self.not_allowed("OR", (0, self.condition.text.len())),
             Condition::Not(_) => return self.not_allowed("NOT", (0, self.condition.text.len())),
-            Condition::Compare(_, _, _, at) | Condition::Between(_, _, _, at) | Condition::BeginsWith(_, _, at) => {
+            Condition::Compare(_, _, _, at)
+            | Condition::Between(_, _, _, at)
+            | Condition::BeginsWith(_, _, at) => {
                 return self.not_allowed("a comparison without a key attribute", *at);
             }
             Condition::And(_) => return,
@@ -190,28 +198,21 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// The type of a parameter: as declared, or of the attribute whose slot it stands for.
-    pub(crate) fn parameter_type(&self, design: &Design, name: &str) -> Option<Type> {
-        if let Some(input) = self.pattern.inputs.iter().find(|input| input.name.value == name) {
-            return Some(input.kind.clone());
-        }
-        design.entities_of(self.table).find_map(|entity| {
+    /// The slot of an entity for which a parameter stands, with the entity.
+    pub(crate) fn slot_of(&self, design: &'a Design, parameter: &str) -> Option<(&'a Entity, &'a Slot)> {
+        design.entities_of(self.table).filter(|entity| self.matches(design, entity)).find_map(|entity| {
             let key = entity.key_in(self.index)?;
-            if !self.matches(design, entity) {
-                return None;
-            }
-            self.attribute_of(key, name).and_then(|path| entity.type_at(&path))
+            self.slot_in(key, parameter).map(|slot| (entity, slot))
         })
     }
 
-    /// The attribute of the entity for which a parameter stands.
-    pub(crate) fn attribute_of(&self, key: &EntityKey, parameter: &str) -> Option<String> {
+    fn slot_in<'k>(&self, key: &'k EntityKey, parameter: &str) -> Option<&'k Slot> {
         self.asked.iter().find_map(|asked| {
             let part = key.part(&asked.attribute.name.value)?;
             templates(asked.test).into_iter().find_map(|template| {
                 part.choices.iter().find_map(|choice| {
                     let pairs = aligned(template, &choice.template.value)?;
-                    pairs.into_iter().find(|(own, _)| own == parameter).map(|(_, path)| path)
+                    pairs.into_iter().find(|(own, _)| own == parameter).map(|(_, slot)| slot)
                 })
             })
         })
@@ -235,12 +236,19 @@ fn templates(test: Test<'_>) -> Vec<&Template> {
     texts.collect()
 }
 
-fn part_matches(design: &Design, entity: &Entity, part: &KeyPart, asked: &Asked<'_>, pattern: &Pattern) -> bool {
+fn part_matches(
+    design: &Design,
+    entity: &Entity,
+    part: &KeyPart,
+    asked: &Asked<'_>,
+    pattern: &Pattern,
+) -> bool {
     if asked.attribute.key_type != KeyType::S {
         return true;
     }
     part.choices.iter().any(|choice| {
-        let written = template_texts(entity, &choice.template.value, &design.delimiters, Strings::WithoutDelimiters);
+        let written =
+            template_texts(entity, &choice.template.value, &design.delimiters, Strings::WithoutDelimiters);
         test_matches(design, entity, &choice.template.value, &written, asked.test, pattern)
     })
 }
@@ -268,7 +276,9 @@ fn test_matches(
         Test::Compare(comparator, operand) => {
             let Some(bound) = asked(operand) else { return false };
             let range = match comparator {
-                Comparator::Less | Comparator::LessOrEqual => Range { low: None, high: Some(bound.ceiling()) },
+                Comparator::Less | Comparator::LessOrEqual => {
+                    Range { low: None, high: Some(bound.ceiling()) }
+                }
                 _ => Range { low: Some(bound.floor()), high: None },
             };
             written.common_in_range(&range).is_some()
@@ -289,16 +299,29 @@ pub(crate) fn asked_texts(
     let type_of = |parameter: &str| {
         let declared = pattern.inputs.iter().find(|input| input.name.value == parameter);
         declared.map(|input| input.kind.clone()).or_else(|| {
-            let (_, path) = pairs.iter().find(|(own, _)| own == parameter)?;
-            entity.type_at(path)
+            let (_, slot) = pairs.iter().find(|(own, _)| own == parameter)?;
+            entity.type_at(&slot.path)
         })
     };
-    Some(texts(template, &design.delimiters, Strings::WithoutDelimiters, type_of))
+    let formatted = formatted(template, &pairs);
+    Some(texts(&formatted, &design.delimiters, Strings::WithoutDelimiters, type_of))
+}
+
+/// The template with each plain slot in the format of the slot it stands for: a parameter is written as the entity writes it.
+pub(crate) fn formatted(asked: &Template, pairs: &[(String, &Slot)]) -> Template {
+    let pieces = asked.pieces.iter().map(|piece| match piece {
+        Piece::Slot(slot) if slot.format == Format::Plain => {
+            let own = pairs.iter().find(|(parameter, _)| *parameter == slot.path);
+            Piece::Slot(Slot { format: own.map_or(Format::Plain, |(_, own)| own.format), ..slot.clone() })
+        }
+        other => other.clone(),
+    });
+    Template { pieces: pieces.collect() }
 }
 
 /// Which slot of an entity's template each slot of an asked template stands for, if the asked one reads like the beginning of the
-/// entity's: the same literals, the same formats, slot by slot.
-pub(crate) fn aligned(asked: &Template, own: &Template) -> Option<Vec<(String, String)>> {
+/// entity's: the same literals, slot by slot.
+pub(crate) fn aligned<'t>(asked: &Template, own: &'t Template) -> Option<Vec<(String, &'t Slot)>> {
     let mut pairs = Vec::new();
     let mut own_pieces = own.pieces.iter();
     for (index, piece) in asked.pieces.iter().enumerate() {
@@ -306,7 +329,7 @@ pub(crate) fn aligned(asked: &Template, own: &Template) -> Option<Vec<(String, S
         match (piece, own_pieces.next()?) {
             (Piece::Literal(asked), Piece::Literal(own)) if asked == own => {}
             (Piece::Literal(asked), Piece::Literal(own)) if last && own.starts_with(asked.as_str()) => {}
-            (Piece::Slot(asked), Piece::Slot(own)) => pairs.push((asked.path.clone(), own.path.clone())),
+            (Piece::Slot(asked), Piece::Slot(own)) => pairs.push((asked.path.clone(), own)),
             _ => return None,
         }
     }
@@ -320,7 +343,10 @@ mod tests {
     #[test]
     fn a_parameter_stands_for_the_slot_in_its_place() {
         let template = |text| Template::parse(text).unwrap();
-        let pairs = aligned(&template("DUE#{from}"), &template("DUE#{dueAt}#{id}"));
+        let own = template("DUE#{dueAt}#{id}");
+        let pairs = aligned(&template("DUE#{from}"), &own);
+        let pairs = pairs
+            .map(|pairs| pairs.into_iter().map(|(name, slot)| (name, slot.path.clone())).collect::<Vec<_>>());
         assert_eq!(pairs, Some(vec![("from".to_owned(), "dueAt".to_owned())]));
         assert_eq!(aligned(&template("DUE#{from}"), &template("STATUS#{status}")), None);
         assert_eq!(aligned(&template("CHA"), &template("CHAPTER#{id}")), Some(Vec::new()));

@@ -74,14 +74,16 @@ impl Reader<'_> {
         let name = self.required_text(&mut fields, "design").map_or_else(String::new, |name| name.value);
         let mut design = Design { name, about: self.about(&mut fields), ..Design::default() };
         design.variables = self.variables(&mut fields);
-        design.runs_on = self.words(&mut fields, "runs-on", &Target::ALL.map(|target| (target.name(), target)));
+        design.runs_on =
+            self.words(&mut fields, "runs-on", &Target::ALL.map(|target| (target.name(), target)));
         design.tables = self.elements(&mut fields, "table", Reader::table);
         let only_table = match design.tables.as_slice() {
             [table] => Some(table.name.value.clone()),
             _ => None,
         };
-        design.indexes =
-            self.elements(&mut fields, "index", |reader, fields, name| reader.index(fields, name, only_table.as_deref()));
+        design.indexes = self.elements(&mut fields, "index", |reader, fields, name| {
+            reader.index(fields, name, only_table.as_deref())
+        });
         let indexes = design.indexes.iter().map(|index| index.name.value.clone()).collect::<Vec<_>>();
         design.entities = self.elements(&mut fields, "entity", |reader, fields, name| {
             reader.entity(fields, name, only_table.as_deref(), &indexes)
@@ -110,7 +112,8 @@ impl Reader<'_> {
         for entry in entries {
             let what = format!("{kind} `{}`", entry.key.value);
             let Some(inner) = self.entries(&entry.value, &what) else { continue };
-            let span = Span { start: entry.key.span.start, end: entry.value.span.end.max(entry.key.span.end) };
+            let span =
+                Span { start: entry.key.span.start, end: entry.value.span.end.max(entry.key.span.end) };
             let mut fields = Fields::new(what, span, inner);
             self.allow(&mut fields);
             let element = read(self, &mut fields, &entry.key);
@@ -202,7 +205,12 @@ impl Reader<'_> {
             _ => None,
         };
         if count.is_none() {
-            self.found(wrong_value::kind(value.span, &format!("`{key}`"), "a whole number from 1", value.kind()));
+            self.found(wrong_value::kind(
+                value.span,
+                &format!("`{key}`"),
+                "a whole number from 1",
+                value.kind(),
+            ));
         }
         count.map(|count| Placed::new(count, value.span))
     }
@@ -230,7 +238,12 @@ impl Reader<'_> {
     }
 
     /// One of some words.
-    fn word<T: Copy>(&mut self, fields: &mut Fields<'_>, key: &str, words: &[(&str, T)]) -> Option<Placed<T>> {
+    fn word<T: Copy>(
+        &mut self,
+        fields: &mut Fields<'_>,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Option<Placed<T>> {
         let text = self.text_of(fields, key)?;
         self.one_of(&text, key, words)
     }
@@ -240,7 +253,12 @@ impl Reader<'_> {
         texts.iter().filter_map(|text| self.one_of(text, key, words)).collect()
     }
 
-    fn one_of<T: Copy>(&mut self, text: &Placed<String>, key: &str, words: &[(&str, T)]) -> Option<Placed<T>> {
+    fn one_of<T: Copy>(
+        &mut self,
+        text: &Placed<String>,
+        key: &str,
+        words: &[(&str, T)],
+    ) -> Option<Placed<T>> {
         let found = words.iter().find(|(word, _)| *word == text.value);
         if found.is_none() {
             let known = words.iter().map(|(word, _)| *word).collect::<Vec<_>>();
@@ -307,7 +325,8 @@ impl Reader<'_> {
                 list_or_value(list)
             }
             Node::Table(entries) => {
-                let map = entries.iter().filter_map(|entry| self.given_entry(entry, slots)).collect::<Vec<_>>();
+                let map =
+                    entries.iter().filter_map(|entry| self.given_entry(entry, slots)).collect::<Vec<_>>();
                 map_or_value(map)
             }
             scalar => Given::Value(scalar_value(scalar)?),

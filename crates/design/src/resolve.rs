@@ -55,7 +55,9 @@ pub(crate) fn names_in(entity: &Entity) -> Vec<String> {
     for attribute in &entity.attributes {
         names.push(attribute.name.value.clone());
         if let crate::model::Type::Map(map) = &attribute.kind {
-            names.extend(map.members.iter().map(|member| format!("{}.{}", attribute.name.value, member.name.value)));
+            names.extend(
+                map.members.iter().map(|member| format!("{}.{}", attribute.name.value, member.name.value)),
+            );
         }
     }
     names.extend(entity.constants.iter().map(|(name, _)| name.value.clone()));

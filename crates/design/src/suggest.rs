@@ -10,11 +10,12 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
             continue;
         }
         let part = candidate.rsplit('.').next().unwrap_or(candidate);
-        let distance = if fold(candidate) == folded || part == name || name.rsplit('.').next() == Some(candidate) {
-            0
-        } else {
-            distance(&folded, &fold(candidate))
-        };
+        let distance =
+            if fold(candidate) == folded || part == name || name.rsplit('.').next() == Some(candidate) {
+                0
+            } else {
+                distance(&folded, &fold(candidate))
+            };
         if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }

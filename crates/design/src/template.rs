@@ -146,7 +146,9 @@ fn error(message: impl Into<String>, from: usize, to: usize) -> TemplateError {
 
 fn slot(inner: &str, from: usize, to: usize) -> Result<Slot, TemplateError> {
     let (path, format) = match inner.split_once(':') {
-        Some((path, format)) => (path.trim(), format_of(format.trim()).ok_or_else(|| unknown_format(format, from, to))?),
+        Some((path, format)) => {
+            (path.trim(), format_of(format.trim()).ok_or_else(|| unknown_format(format, from, to))?)
+        }
         None => (inner.trim(), Format::Plain),
     };
     if !is_path(path) {
@@ -200,7 +202,8 @@ impl fmt::Display for Format {
             Format::Lower => write!(formatter, ":lower"),
             Format::Upper => write!(formatter, ":upper"),
             Format::Truncated(kept) => {
-                let name = TRUNCATIONS.iter().find(|(_, count)| count == kept).map_or("day", |(name, _)| name);
+                let name =
+                    TRUNCATIONS.iter().find(|(_, count)| count == kept).map_or("day", |(name, _)| name);
                 write!(formatter, ":{name}")
             }
             Format::Shard(count) => write!(formatter, ":shard({count})"),

@@ -70,11 +70,6 @@ impl Texts {
         Texts::new(parts)
     }
 
-    /// The parts.
-    pub(crate) fn parts(&self) -> &[Part] {
-        &self.parts
-    }
-
     /// A text that is in both sets, if there is one.
     pub(crate) fn common(&self, other: &Texts) -> Option<String> {
         self.automaton.common(&other.automaton)
@@ -140,21 +135,6 @@ impl Texts {
             }
         }
         text
-    }
-
-    /// The greatest number of bytes of a text, if there is one.
-    pub(crate) fn max_bytes(&self) -> Option<usize> {
-        self.parts
-            .iter()
-            .map(|part| match part {
-                Part::Literal(literal) => Some(literal.len()),
-                Part::OneOf(choices) => choices.iter().map(String::len).max(),
-                Part::Run { chars, max, .. } => {
-                    let width = chars.last().map_or(0, char::len_utf8);
-                    max.map(|max| max.saturating_mul(width))
-                }
-            })
-            .sum()
     }
 }
 

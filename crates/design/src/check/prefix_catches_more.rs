@@ -15,8 +15,7 @@ pub(crate) const RULE: Rule = Rule {
     family: Family::Ambiguous,
     severity: Severity::Warning,
     why: "begins_with compares characters, not parts: the prefix ORDER#1 also catches ORDER#10. A prefix should end with the delimiter, \
-          or with a slot of fixed width. Where the beginning of a value is searched for, say so: input = { name = \"prefix\" } is written \
-          as a parameter of type `string` in `input`.",
+          or with a slot of fixed width. Where the beginning of a value is searched for, declare the parameter: input = { name = \"string\" }.",
     wrong: shop!(
         "[entity.Item]\nkey = { PK = \"SHOP#{shop}\", SK = \"ORDER#{order}#ITEM#{item}\" }\n\n[entity.Item.attributes]\nshop  = \"key\"\norder = \"key\"\nitem  = \"ulid\"\n\n\
          [pattern.items-of-order]\nwhere = 'PK = \"SHOP#{shop}\" AND begins_with(SK, \"ORDER#{order}\")'\n"
@@ -61,7 +60,8 @@ fn cut_slot(
         part.choices.iter().find_map(|choice| {
             let own = &choice.template.value;
             let pairs = aligned(prefix, own)?;
-            let (_, path) = pairs.last()?;
+            let (_, own_slot) = pairs.last()?;
+            let path = &own_slot.path;
             let example = asked_texts(context.design, entity, own, operand, query.pattern)?.beginning_of_another()?;
             let written = template_texts(entity, own, delimiters, Strings::WithoutDelimiters);
             written.common(&asked_texts(context.design, entity, own, operand, query.pattern)?.then_anything())?;

@@ -1,19 +1,21 @@
 //! An update expression that DynamoDB refuses as it is written.
 
+use dynamo::{ApiError, Item, Value};
+use expression::Substitutions;
+
 use super::Context;
 use crate::diagnostic::{Family, Finding, Rule, Severity};
-use crate::source::Span;
 
 pub(crate) const RULE: Rule = Rule {
     code: "D009",
-    title: "an expression with a reserved word",
+    title: "an expression that DynamoDB refuses",
     family: Family::Impossible,
     severity: Severity::Error,
     why: "An `expression` is sent to DynamoDB as it is written, and DynamoDB refuses about 570 words as bare names, \
           wherever they stand in a path. `set`, `add`, `append` and `remove` are written with placeholders and take any name.",
     wrong: shop!(
         "[entity.Page]\nkey = { PK = \"PAGE#{pageId}\", SK = \"PAGE\" }\n\n[entity.Page.attributes]\npageId = \"ulid\"\nreads  = { type = \"number\", default = 0 }\n\n\
-         [operation.read]\ninput = { pageId = \"Page.pageId\" }\n\n[[operation.read.step]]\nupdate     = \"Page\"\nexpression = \"ADD reads :one\"\n"
+         [operation.read]\ninput = { pageId = \"Page.pageId\", one = \"number\" }\n\n[[operation.read.step]]\nupdate     = \"Page\"\nexpression = \"ADD reads :one\"\n"
     ),
     right: shop!(
         "[entity.Page]\nkey = { PK = \"PAGE#{pageId}\", SK = \"PAGE\" }\n\n[entity.Page.attributes]\npageId = \"ulid\"\nreads  = { type = \"number\", default = 0 }\n\n\
@@ -21,26 +23,34 @@ pub(crate) const RULE: Rule = Rule {
     ),
 };
 
-/// The words that begin a clause.
-const CLAUSES: [&str; 4] = ["SET", "ADD", "REMOVE", "DELETE"];
-
 pub(crate) fn check(context: &Context<'_>) -> Vec<Finding> {
     let design = context.design;
-    let steps = design.operations.iter().flat_map(|operation| &operation.steps);
-    let steps = steps.chain(design.reactions.iter().flat_map(|reaction| &reaction.steps));
+    let of_operations = design.operations.iter().flat_map(|operation| {
+        let inputs = operation.inputs.iter().map(|input| input.attribute.name.value.as_str()).collect::<Vec<_>>();
+        operation.steps.iter().map(move |step| (step, inputs.clone()))
+    });
+    let of_reactions = design.reactions.iter().flat_map(|reaction| reaction.steps.iter().map(|step| (step, Vec::new())));
     let mut findings = Vec::new();
-    for step in steps {
+    for (step, inputs) in of_operations.chain(of_reactions) {
         let Some(text) = &step.expression else { continue };
-        for (word, at) in names(&text.value) {
-            if crate::reserved::is_reserved(word) && !CLAUSES.contains(&word.to_ascii_uppercase().as_str()) {
-                let span: Span = context.source.within(text.span, &text.value, at, at + word.len());
-                let sentence = format!("DynamoDB refuses this expression: `{word}` is a reserved word");
-                let help = format!("write add, set or remove as a table, or `#{word}` with a name for it");
-                findings.push(Finding::new(&RULE, span, sentence).help(help));
-            }
-        }
+        let Some(error) = refusal(&text.value, &inputs) else { continue };
+        // The message ends with the word: point at it where it stands.
+        let word = error.rsplit([' ', ':']).next().unwrap_or_default();
+        let found = names(&text.value).into_iter().find(|(name, _)| *name == word);
+        let span = found.map_or(text.span, |(name, at)| context.source.within(text.span, &text.value, at, at + name.len()));
+        let sentence = format!("DynamoDB refuses this expression: {error}");
+        findings.push(Finding::new(&RULE, span, sentence).help("write the change as `set`, `add`, `append` or `remove`: there any name can be used"));
     }
     findings
+}
+
+/// What DynamoDB says to the expression, if it refuses it. `:name` is the input of that name, or `:now`.
+fn refusal(text: &str, inputs: &[&str]) -> Option<String> {
+    let values = inputs.iter().copied().chain(["now"]).filter(|name| text.contains(&format!(":{name}")));
+    let values = values.map(|name| (format!(":{name}"), Value::from(1))).collect::<Item>();
+    let values = (!values.is_empty()).then_some(values);
+    let update = Substitutions::new(None, values.as_ref()).and_then(|mut substitutions| substitutions.update(text));
+    update.err().map(|error| ApiError::from(error).message.trim_end_matches('.').to_owned())
 }
 
 /// The bare names of an expression, with their places; placeholders and functions are none.

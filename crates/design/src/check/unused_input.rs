@@ -52,7 +52,8 @@ fn is_used(design: &Design, operation: &Operation, name: &str) -> bool {
             EachOver::Input(list) => list.value == name,
             EachOver::Pattern(_) => true,
         });
-        in_entries || in_slots || in_when || in_each || by_name(design, step, name)
+        let in_expression = step.expression.as_ref().is_some_and(|text| text.value.contains(&format!(":{name}")));
+        in_entries || in_expression || in_slots || in_when || in_each || by_name(design, step, name)
     })
 }
 

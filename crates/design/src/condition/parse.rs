@@ -109,7 +109,11 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, symbol: &str) -> Result<(), ConditionError> {
-        if self.symbol(symbol) { Ok(()) } else { Err(wrong(format!("`{symbol}` is expected here"), self.here())) }
+        if self.symbol(symbol) {
+            Ok(())
+        } else {
+            Err(wrong(format!("`{symbol}` is expected here"), self.here()))
+        }
     }
 
     fn any_of(&mut self, depth: usize) -> Result<Condition, ConditionError> {
@@ -186,7 +190,10 @@ impl Parser<'_> {
                 return Ok(comparator);
             }
         }
-        Err(wrong("a comparison is expected here: `=`, `<>`, `<`, `<=`, `>`, `>=`, BETWEEN or IN", self.here()))
+        Err(wrong(
+            "a comparison is expected here: `=`, `<>`, `<`, `<=`, `>`, `>=`, BETWEEN or IN",
+            self.here(),
+        ))
     }
 
     /// A function that is a condition by itself, if one stands here.
@@ -235,7 +242,8 @@ impl Parser<'_> {
             }
             Some(Token::Number(text)) => {
                 self.next += 1;
-                let number = Number::parse(&text).map_err(|_| wrong(format!("`{text}` is not a number"), at))?;
+                let number =
+                    Number::parse(&text).map_err(|_| wrong(format!("`{text}` is not a number"), at))?;
                 Ok(Operand::Number(number, at))
             }
             Some(Token::Word(word)) if word == "true" || word == "false" => {
@@ -280,12 +288,14 @@ impl Parser<'_> {
     fn name(&mut self) -> Result<String, ConditionError> {
         let at = self.here();
         match self.peek().cloned() {
-            Some(Token::Word(word)) if word.starts_with(':') => {
-                Err(wrong(format!("`{word}`: write the value itself; a parameter is a text with a slot, \"{{name}}\""), at))
-            }
-            Some(Token::Word(word)) if word.starts_with('#') => {
-                Err(wrong(format!("`{word}`: write the attribute's name; reserved words need no `#` here"), at))
-            }
+            Some(Token::Word(word)) if word.starts_with(':') => Err(wrong(
+                format!("`{word}`: write the value itself; a parameter is a text with a slot, \"{{name}}\""),
+                at,
+            )),
+            Some(Token::Word(word)) if word.starts_with('#') => Err(wrong(
+                format!("`{word}`: write the attribute's name; reserved words need no `#` here"),
+                at,
+            )),
             Some(Token::Word(word)) => {
                 self.next += 1;
                 Ok(word)

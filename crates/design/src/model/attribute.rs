@@ -189,9 +189,33 @@ impl Type {
 
     /// The words of [`Type::named`], for suggestions and for the schema.
     pub(crate) const NAMES: [&'static str; 27] = [
-        "string", "key", "slug", "number", "integer", "boolean", "binary", "any", "map", "ulid", "ksuid", "uuid",
-        "time36", "timestamp", "timestamp(seconds)", "timestamp(any)", "created", "created(seconds)", "updated",
-        "updated(seconds)", "date", "epoch", "ttl", "version", "string-set", "number-set", "binary-set",
+        "string",
+        "key",
+        "slug",
+        "number",
+        "integer",
+        "boolean",
+        "binary",
+        "any",
+        "map",
+        "ulid",
+        "ksuid",
+        "uuid",
+        "time36",
+        "timestamp",
+        "timestamp(seconds)",
+        "timestamp(any)",
+        "created",
+        "created(seconds)",
+        "updated",
+        "updated(seconds)",
+        "date",
+        "epoch",
+        "ttl",
+        "version",
+        "string-set",
+        "number-set",
+        "binary-set",
     ];
 
     /// The name of the type, as a reader of the design knows it.

@@ -33,7 +33,9 @@ impl Given {
         match self {
             Given::Value(_) => Vec::new(),
             Given::Template(template) => vec![(template, place)],
-            Given::List(list) => list.iter().flat_map(|element| element.value.templates(element.span)).collect(),
+            Given::List(list) => {
+                list.iter().flat_map(|element| element.value.templates(element.span)).collect()
+            }
             Given::Map(map) => {
                 map.iter().flat_map(|entry| entry.value.value.templates(entry.value.span)).collect()
             }

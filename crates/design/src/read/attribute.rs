@@ -77,7 +77,12 @@ impl Reader<'_> {
             },
             Node::Table(entries) => Some((self.map(entries), false)),
             other => {
-                self.found(wrong_value::kind(value.span, "a type", "a text, a list of values or a table", other.kind()));
+                self.found(wrong_value::kind(
+                    value.span,
+                    "a type",
+                    "a text, a list of values or a table",
+                    other.kind(),
+                ));
                 None
             }
         }
@@ -106,7 +111,12 @@ impl Reader<'_> {
                 Some(scalar) => values.push(Placed::new(scalar, element.span)),
                 None => {
                     let expected = "a text, a number or true or false";
-                    self.found(wrong_value::kind(element.span, "one of several values", expected, element.kind()));
+                    self.found(wrong_value::kind(
+                        element.span,
+                        "one of several values",
+                        expected,
+                        element.kind(),
+                    ));
                 }
             }
         }

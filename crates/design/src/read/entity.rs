@@ -8,8 +8,19 @@ use crate::source::{Placed, Span};
 
 /// What an entity says beside its keys in indexes.
 pub(crate) const ENTITY_WORDS: [&str; 13] = [
-    "about", "table", "key", "attributes", "constants", "counters", "copy-of", "when", "unique", "shares-key-with",
-    "allow", "name", "index",
+    "about",
+    "table",
+    "key",
+    "attributes",
+    "constants",
+    "counters",
+    "copy-of",
+    "when",
+    "unique",
+    "shares-key-with",
+    "allow",
+    "name",
+    "index",
 ];
 
 impl Reader<'_> {
@@ -82,7 +93,12 @@ impl Reader<'_> {
                 Some(value) => constants.push((entry.key.clone(), value)),
                 None => {
                     let expected = "a text, a number or true or false";
-                    self.found(wrong_value::kind(entry.value.span, "a constant", expected, entry.value.kind()));
+                    self.found(wrong_value::kind(
+                        entry.value.span,
+                        "a constant",
+                        expected,
+                        entry.value.kind(),
+                    ));
                 }
             }
         }
@@ -99,9 +115,9 @@ impl Reader<'_> {
         let parts = entries
             .iter()
             .filter(|entry| !matches!(entry.key.value.as_str(), "when" | "allow"))
-            .filter_map(|entry| {
-                let choices = self.choices_of(&entry.value)?;
-                Some(KeyPart { attribute: entry.key.clone(), choices, implied: false })
+            .map(|entry| {
+                let choices = self.choices_of(&entry.value).unwrap_or_default();
+                KeyPart { attribute: entry.key.clone(), choices, implied: false }
             })
             .collect();
         let span = Span { start: entry.key.span.start, end: entry.value.span.end };
@@ -138,7 +154,8 @@ impl Reader<'_> {
             _ => vec![&entry.value],
         };
         let span = Span { start: entry.key.span.start, end: entry.value.span.end };
-        let mut counter = Counter { attribute: entry.key.clone(), tallies: Vec::new(), eventual: false, span };
+        let mut counter =
+            Counter { attribute: entry.key.clone(), tallies: Vec::new(), eventual: false, span };
         for value in tallies {
             let Some(entries) = self.entries(value, "a counter") else { continue };
             let mut fields = Fields::new(format!("counter `{}`", entry.key.value), value.span, entries);

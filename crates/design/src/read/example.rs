@@ -16,7 +16,12 @@ impl Reader<'_> {
 
     fn seeds_of(&mut self, entry: &Entry) -> Vec<Seed> {
         let Node::List(list) = &entry.value.value else {
-            self.found(wrong_value::kind(entry.value.span, "seed data", "a list: `[[seed.Entity]]`", entry.value.kind()));
+            self.found(wrong_value::kind(
+                entry.value.span,
+                "seed data",
+                "a list: `[[seed.Entity]]`",
+                entry.value.kind(),
+            ));
             return Vec::new();
         };
         let seeds = list.iter().filter_map(|element| self.item(&entry.key, element));
@@ -101,7 +106,12 @@ impl Reader<'_> {
                     match &part.value.value {
                         Node::List(list) => items.extend(self.expected(Some(&part.key), list)),
                         other => {
-                            self.found(wrong_value::kind(part.value.span, "`answer`", "a list of items", other.kind()));
+                            self.found(wrong_value::kind(
+                                part.value.span,
+                                "`answer`",
+                                "a list of items",
+                                other.kind(),
+                            ));
                         }
                     }
                 }

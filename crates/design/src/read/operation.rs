@@ -2,7 +2,9 @@
 
 use super::{Fields, Reader};
 use crate::check::{missing_key, unreadable, wrong_value};
-use crate::model::{Action, Attribute, Each, EachOver, Event, EventKind, Input, Operation, Reaction, Step, Type};
+use crate::model::{
+    Action, Attribute, Each, EachOver, Event, EventKind, Input, Operation, Reaction, Step, Type,
+};
 use crate::source::tree::{Entry, Node};
 use crate::source::{Placed, Span};
 
@@ -34,8 +36,11 @@ impl Reader<'_> {
             return Some(Input { attribute: self.attribute(&entry.key, &entry.value)?, like: None });
         }
         let span = Span { start: entry.key.span.start, end: entry.value.span.end };
-        let attribute =
-            Attribute { optional: text.ends_with('?'), span, ..Attribute::plain(entry.key.clone(), Type::Any) };
+        let attribute = Attribute {
+            optional: text.ends_with('?'),
+            span,
+            ..Attribute::plain(entry.key.clone(), Type::Any)
+        };
         Some(Input { attribute, like: Some(Placed::new(word.to_owned(), entry.value.span)) })
     }
 
@@ -128,7 +133,8 @@ impl Reader<'_> {
         let (kind, entity, rest) = (words.next(), words.next(), words.next());
         let kind = EventKind::ALL.into_iter().find(|(word, _)| Some(*word) == kind);
         let (Some((word, kind)), Some(entity), None) = (kind, entity, rest) else {
-            let message = "it reads `create Entity`, `update Entity when …`, `delete …`, `expire …` or `change …`";
+            let message =
+                "it reads `create Entity`, `update Entity when …`, `delete …`, `expire …` or `change …`";
             self.found(unreadable::finding(text.span, "event", message));
             return None;
         };

@@ -17,7 +17,8 @@ impl Reader<'_> {
         let physical_name = self.text_of(fields, "name").unwrap_or_else(|| name.clone());
         let about = self.about(fields);
         let partition_key = self.key_attribute(fields, "partition-key");
-        let sort_key = fields.take("sort-key").and_then(|entry| self.key_attribute_of(&entry.value, "`sort-key`"));
+        let sort_key =
+            fields.take("sort-key").and_then(|entry| self.key_attribute_of(&entry.value, "`sort-key`"));
         let partition_key = match partition_key {
             Some(key) => key,
             None => KeyAttribute { name: Placed::new("PK".to_owned(), name.span), key_type: KeyType::S },
@@ -61,7 +62,8 @@ impl Reader<'_> {
             Node::Table(entries) => {
                 let mut fields = Fields::new(what, value.span, entries);
                 let name = self.required_text(&mut fields, "name");
-                let key_type = self.word(&mut fields, "type", &KEY_TYPES).map_or(KeyType::S, |kind| kind.value);
+                let key_type =
+                    self.word(&mut fields, "type", &KEY_TYPES).map_or(KeyType::S, |kind| kind.value);
                 self.finish(&fields);
                 Some(KeyAttribute { name: name?, key_type })
             }
@@ -99,7 +101,16 @@ impl Reader<'_> {
             self.required(fields, "partition-key");
         }
         let projection = self.projection(fields);
-        Some(Index { name: name.clone(), about, table, local, partition_key, sort_key, projection, span: fields.span })
+        Some(Index {
+            name: name.clone(),
+            about,
+            table,
+            local,
+            partition_key,
+            sort_key,
+            projection,
+            span: fields.span,
+        })
     }
 
     /// The table of an element: named, or the only one there is.

@@ -120,7 +120,12 @@ fn keys(design: &Design, entity: &mut Entity, findings: &mut Vec<Finding>) {
         if !known.clone().any(|index| key.index.as_ref() == Some(&index.name.value)) {
             let name = Placed::new(key.index.clone().unwrap_or_default(), key.span);
             let known = known.map(|index| index.name.value.as_str()).collect::<Vec<_>>();
-            findings.push(undefined_name::finding(&name, "index", &format!("of table `{}`", entity.table), &known));
+            findings.push(undefined_name::finding(
+                &name,
+                "index",
+                &format!("of table `{}`", entity.table),
+                &known,
+            ));
         }
     }
     entity.index_keys = index_keys;
@@ -137,13 +142,23 @@ fn complete_key(
     for part in &declared {
         if !wanted.iter().any(|key| key.name.value == part.attribute.value) {
             let known = wanted.iter().map(|key| key.name.value.as_str()).collect::<Vec<_>>();
-            findings.push(undefined_name::finding(&part.attribute, "key attribute", &format!("of `{place}`"), &known));
+            findings.push(undefined_name::finding(
+                &part.attribute,
+                "key attribute",
+                &format!("of `{place}`"),
+                &known,
+            ));
         }
     }
     let mut parts = Vec::new();
     for attribute in wanted {
         let name = &attribute.name.value;
-        match declared.iter().find(|part| part.attribute.value == *name).cloned().or_else(|| real_part(entity, attribute)) {
+        match declared
+            .iter()
+            .find(|part| part.attribute.value == *name)
+            .cloned()
+            .or_else(|| real_part(entity, attribute))
+        {
             Some(part) => parts.push(part),
             None => {
                 let what = format!("`{place}` of entity `{}`", entity.name.value);

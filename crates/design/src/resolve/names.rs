@@ -4,8 +4,8 @@ use crate::check::{taken_name, undefined_name};
 use crate::condition::Path;
 use crate::diagnostic::Finding;
 use crate::model::{
-    Action, Design, EachOver, Entity, ExampleKind, GivenEntry, Operation, PatternKind, PlacedCondition, Reaction,
-    Seed, Step,
+    Action, Design, EachOver, Entity, ExampleKind, GivenEntry, Operation, PatternKind, PlacedCondition,
+    Reaction, Seed, Step,
 };
 use crate::resolve::{condition_span, names_in, slot_span};
 use crate::source::{Placed, Source, Span};
@@ -38,7 +38,8 @@ impl<'a> Lookup<'a> {
     fn entity_named(&mut self, name: &Placed<String>) -> Option<&'a Entity> {
         let found = self.design.entity(&name.value);
         if found.is_none() {
-            let known = self.design.entities.iter().map(|entity| entity.name.value.as_str()).collect::<Vec<_>>();
+            let known =
+                self.design.entities.iter().map(|entity| entity.name.value.as_str()).collect::<Vec<_>>();
             self.findings.push(undefined_name::finding(name, "entity", "", &known));
         }
         found
@@ -46,7 +47,8 @@ impl<'a> Lookup<'a> {
 
     fn pattern_named(&mut self, name: &Placed<String>) {
         if self.design.pattern(&name.value).is_none() {
-            let known = self.design.patterns.iter().map(|pattern| pattern.name.value.as_str()).collect::<Vec<_>>();
+            let known =
+                self.design.patterns.iter().map(|pattern| pattern.name.value.as_str()).collect::<Vec<_>>();
             self.findings.push(undefined_name::finding(name, "pattern", "", &known));
         }
     }
@@ -59,7 +61,8 @@ impl<'a> Lookup<'a> {
     }
 
     fn tables_and_indexes(&mut self) {
-        let variables = self.design.variables.iter().map(|variable| variable.name.value.as_str()).collect::<Vec<_>>();
+        let variables =
+            self.design.variables.iter().map(|variable| variable.name.value.as_str()).collect::<Vec<_>>();
         for table in &self.design.tables {
             self.slots_among(&table.physical_name, &variables, "variable");
         }
@@ -143,7 +146,11 @@ impl<'a> Lookup<'a> {
                     let from = tally.source(slot);
                     if from == slot && counted.type_at(from).is_none() {
                         let name = Placed::new(slot.to_owned(), tally.entity.span);
-                        self.findings.push(undefined_name::unmapped(&name, &entity.name.value, &counted.name.value));
+                        self.findings.push(undefined_name::unmapped(
+                            &name,
+                            &entity.name.value,
+                            &counted.name.value,
+                        ));
                     }
                 }
             }
@@ -175,7 +182,11 @@ impl<'a> Lookup<'a> {
                 let local = from.local(slot);
                 if local == slot && entity.type_at(local).is_none() {
                     let name = Placed::new(slot.to_owned(), from.source.span);
-                    self.findings.push(undefined_name::unmapped(&name, &source.name.value, &entity.name.value));
+                    self.findings.push(undefined_name::unmapped(
+                        &name,
+                        &source.name.value,
+                        &entity.name.value,
+                    ));
                 }
             }
         }
@@ -189,8 +200,12 @@ impl<'a> Lookup<'a> {
                 }
                 PatternKind::Query { table, index, .. } => match index {
                     Some(index) if self.design.index(&index.value).is_none() => {
-                        let known =
-                            self.design.indexes.iter().map(|index| index.name.value.as_str()).collect::<Vec<_>>();
+                        let known = self
+                            .design
+                            .indexes
+                            .iter()
+                            .map(|index| index.name.value.as_str())
+                            .collect::<Vec<_>>();
                         self.findings.push(undefined_name::finding(index, "index", "", &known));
                     }
                     _ => self.table_named(table),
@@ -204,14 +219,18 @@ impl<'a> Lookup<'a> {
                             self.attribute_in(entity, &apply.on.value, apply.on.span);
                         }
                         if let Some(entity) = from {
-                            apply.take.iter().for_each(|name| self.attribute_in(entity, &name.value, name.span));
+                            apply
+                                .take
+                                .iter()
+                                .for_each(|name| self.attribute_in(entity, &name.value, name.span));
                         }
                     }
                 }
                 PatternKind::Collect(parts) => {
                     for (index, part) in parts.iter().enumerate() {
                         self.pattern_named(&part.pattern);
-                        let earlier = parts.iter().take(index).map(|part| part.name.value.as_str()).collect::<Vec<_>>();
+                        let earlier =
+                            parts.iter().take(index).map(|part| part.name.value.as_str()).collect::<Vec<_>>();
                         self.references(&part.with, &earlier);
                     }
                 }
@@ -238,7 +257,8 @@ impl<'a> Lookup<'a> {
     }
 
     fn operation(&mut self, operation: &Operation) {
-        let mut scope = operation.inputs.iter().map(|input| input.attribute.name.value.clone()).collect::<Vec<_>>();
+        let mut scope =
+            operation.inputs.iter().map(|input| input.attribute.name.value.clone()).collect::<Vec<_>>();
         scope.push("now".to_owned());
         self.steps(&operation.steps, scope, None);
     }
@@ -248,7 +268,8 @@ impl<'a> Lookup<'a> {
         if let Some(when) = &reaction.on.when {
             for path in when.condition.paths() {
                 let dotted = path.dotted();
-                let inner = dotted.strip_prefix("old.").or_else(|| dotted.strip_prefix("new.")).unwrap_or(&dotted);
+                let inner =
+                    dotted.strip_prefix("old.").or_else(|| dotted.strip_prefix("new.")).unwrap_or(&dotted);
                 self.attribute_in(entity, inner, condition_span(self.source, when, path.at));
             }
         }
@@ -346,7 +367,11 @@ impl<'a> Lookup<'a> {
     fn key_is_given(&mut self, step: &Step, entity: &Entity, scope: &[String], changed: Option<&Entity>) {
         for slot in entity.identity() {
             let top = slot.split('.').next().unwrap_or(slot);
-            let given = step.key.iter().chain(&step.with).any(|entry| entry.name.value == slot || entry.name.value == top);
+            let given = step
+                .key
+                .iter()
+                .chain(&step.with)
+                .any(|entry| entry.name.value == slot || entry.name.value == top);
             let implied = scope.iter().any(|name| name == slot)
                 || changed.is_some_and(|changed| changed.type_at(slot).is_some());
             let attribute = entity.attribute(slot);
@@ -372,7 +397,10 @@ impl<'a> Lookup<'a> {
                 ExampleKind::Operation(name) => {
                     if self.design.operation(&name.value).is_none() {
                         let operations = &self.design.operations;
-                        let known = operations.iter().map(|operation| operation.name.value.as_str()).collect::<Vec<_>>();
+                        let known = operations
+                            .iter()
+                            .map(|operation| operation.name.value.as_str())
+                            .collect::<Vec<_>>();
                         self.findings.push(undefined_name::finding(name, "operation", "", &known));
                     }
                 }
@@ -395,7 +423,8 @@ impl<'a> Lookup<'a> {
 }
 
 fn top_names(entity: &Entity) -> Vec<String> {
-    let mut names = entity.attributes.iter().map(|attribute| attribute.name.value.clone()).collect::<Vec<_>>();
+    let mut names =
+        entity.attributes.iter().map(|attribute| attribute.name.value.clone()).collect::<Vec<_>>();
     names.extend(entity.constants.iter().map(|(name, _)| name.value.clone()));
     names
 }

@@ -86,8 +86,7 @@ fn node(item: &Item, fallback: Span, text: &str) -> Option<Placed<Node>> {
             let elements = tables
                 .iter()
                 .map(|table| {
-                    let own =
-                        table.span().map_or(fallback, |range| clamp(text, range.start, range.end));
+                    let own = table.span().map_or(fallback, |range| clamp(text, range.start, range.end));
                     let entries = entries(table, text);
                     let span = reach(own, &entries);
                     Placed::new(Node::Table(entries), span)
@@ -104,7 +103,9 @@ fn node(item: &Item, fallback: Span, text: &str) -> Option<Placed<Node>> {
 
 /// A table's place reaches over all its entries, wherever in the file they are written.
 fn reach(own: Span, entries: &[Entry]) -> Span {
-    entries.iter().fold(own, |span, entry| Span { start: span.start, end: span.end.max(entry.value.span.end) })
+    entries
+        .iter()
+        .fold(own, |span, entry| Span { start: span.start, end: span.end.max(entry.value.span.end) })
 }
 
 fn of_value(value: &Value, fallback: Span, text: &str) -> Placed<Node> {
@@ -115,9 +116,7 @@ fn of_value(value: &Value, fallback: Span, text: &str) -> Placed<Node> {
         Value::Float(number) => Node::Float(*number.value()),
         Value::Boolean(flag) => Node::Boolean(*flag.value()),
         Value::Datetime(date) => Node::Datetime(date.value().to_string()),
-        Value::Array(list) => {
-            Node::List(list.iter().map(|element| of_value(element, span, text)).collect())
-        }
+        Value::Array(list) => Node::List(list.iter().map(|element| of_value(element, span, text)).collect()),
         Value::InlineTable(table) => Node::Table(entries(table, text)),
     };
     Placed::new(node, span)

@@ -190,8 +190,9 @@ impl Automaton {
             let more = (0..self.reads.len())
                 .filter(|state| !found.contains(state))
                 .filter(|state| {
-                    self.steps(*state)
-                        .any(|(next, chars)| !chars.is_empty() && (self.accepts(next) || found.contains(&next)))
+                    self.steps(*state).any(|(next, chars)| {
+                        !chars.is_empty() && (self.accepts(next) || found.contains(&next))
+                    })
                 })
                 .collect::<Vec<_>>();
             if more.is_empty() {

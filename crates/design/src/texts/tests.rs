@@ -129,8 +129,12 @@ fn part_and_text() -> impl Strategy<Value = (Part, String)> {
 }
 
 fn sequence() -> impl Strategy<Value = (Vec<Part>, String)> {
-    proptest::collection::vec(part_and_text(), 1..4)
-        .prop_map(|list| (list.iter().map(|(part, _)| part.clone()).collect(), list.iter().map(|(_, text)| text.as_str()).collect()))
+    proptest::collection::vec(part_and_text(), 1..4).prop_map(|list| {
+        (
+            list.iter().map(|(part, _)| part.clone()).collect(),
+            list.iter().map(|(_, text)| text.as_str()).collect(),
+        )
+    })
 }
 
 fn single(text: &str) -> Texts {
