@@ -18,6 +18,16 @@ pub(crate) enum Strings {
     WithoutDelimiters,
 }
 
+/// True if the literals that two templates begin with differ, so that they have no text in common: the cheap answer to most questions.
+pub(crate) fn begin_differently(left: &Template, right: &Template) -> bool {
+    match (left.pieces.first(), right.pieces.first()) {
+        (Some(Piece::Literal(left)), Some(Piece::Literal(right))) => {
+            left.bytes().zip(right.bytes()).any(|(left, right)| left != right)
+        }
+        _ => false,
+    }
+}
+
 /// The texts that an entity can write with a template.
 pub(crate) fn template_texts(
     entity: &Entity,

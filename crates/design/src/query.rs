@@ -6,7 +6,7 @@
 use dynamo::KeyType;
 
 use crate::condition::{At, Comparator, Condition, Operand};
-use crate::keys::{Strings, template_texts, texts};
+use crate::keys::{Strings, begin_differently, template_texts, texts};
 use crate::model::{
     Design, Entity, EntityKey, KeyAttribute, KeyPart, Pattern, PatternKind, PlacedCondition, Type,
 };
@@ -192,6 +192,9 @@ impl<'a> Query<'a> {
     /// Whether an item of the entity can be in the answer.
     pub(crate) fn matches(&self, design: &Design, entity: &Entity) -> bool {
         let Some(key) = entity.key_in(self.index) else { return false };
+        if self.asked.iter().any(|asked| begins_differently(key, asked)) {
+            return false;
+        }
         self.asked.iter().all(|asked| match key.part(&asked.attribute.name.value) {
             Some(part) => part_matches(design, entity, part, asked, self.pattern),
             None => false,
@@ -234,6 +237,18 @@ fn templates(test: Test<'_>) -> Vec<&Template> {
         _ => None,
     });
     texts.collect()
+}
+
+/// Whether the literal that is asked for rules the key out.
+fn begins_differently(key: &EntityKey, asked: &Asked<'_>) -> bool {
+    let (Test::Equal(Operand::Text(template, _)) | Test::BeginsWith(Operand::Text(template, _))) = asked.test
+    else {
+        return false;
+    };
+    let part = key.part(&asked.attribute.name.value);
+    part.is_some_and(|part| {
+        part.choices.iter().all(|choice| begin_differently(template, &choice.template.value))
+    })
 }
 
 fn part_matches(

@@ -57,6 +57,7 @@ mod tests {
         assert_eq!(nearest("stauts", ["status", "stage"]), Some("status"));
         assert_eq!(nearest("sort_key", ["partition-key", "sort-key"]), Some("sort-key"));
         assert_eq!(nearest("headers.audiences", ["audiences", "sender"]), Some("audiences"));
+        assert_eq!(nearest("headers.audiences.kind", ["kind", "audiences.kind"]), Some("audiences.kind"));
         assert_eq!(nearest("weather", ["status", "stage"]), None);
     }
 }

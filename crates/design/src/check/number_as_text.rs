@@ -30,7 +30,7 @@ pub(crate) fn check(context: &Context<'_>) -> Vec<Finding> {
         for slot in template.value.slots() {
             if slot.format == Format::Plain && entity.type_at(&slot.path).is_some_and(|kind| sorts_as_text(&kind)) {
                 let sentence = format!(
-                    "`{}` is a number and sorts as text in `{}`: 10 comes before 2",
+                    "`{}` is a number and sorts as text in {}: 10 comes before 2",
                     slot.path,
                     key.index.as_deref().unwrap_or("the table")
                 );

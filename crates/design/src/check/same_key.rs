@@ -2,7 +2,7 @@
 
 use super::Context;
 use crate::diagnostic::{Family, Finding, Rule, Severity};
-use crate::keys::{Strings, template_texts};
+use crate::keys::{Strings, begin_differently, template_texts};
 use crate::model::{Design, Entity, KeyPart};
 use crate::template::Template;
 
@@ -60,6 +60,16 @@ pub(super) fn shares(left: &Entity, right: &Entity) -> bool {
 
 /// A key that both entities can write, as `PK = "…", SK = "…"`.
 pub(super) fn common_key(design: &Design, left: &Entity, right: &Entity, strings: Strings) -> Option<String> {
+    let ruled_out = left.key.parts.iter().any(|part| {
+        let other = right.key.part(&part.attribute.value);
+        other.is_some_and(|other| {
+            let differ = |own: &Template| other.choices.iter().all(|choice| begin_differently(own, &choice.template.value));
+            part.choices.iter().all(|choice| differ(&choice.template.value))
+        })
+    });
+    if ruled_out {
+        return None;
+    }
     let mut shown = Vec::new();
     for part in &left.key.parts {
         let other = right.key.part(&part.attribute.value)?;

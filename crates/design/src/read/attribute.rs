@@ -41,7 +41,9 @@ impl Reader<'_> {
         let max_bytes = self.count(fields, "max-bytes").map(|max| max.value);
         let max_items = self.count(fields, "max-items").map(|max| max.value);
         let after = self.names(fields, "after");
+        let may_be_absent = self.boolean(fields, "optional").is_some_and(|optional| optional.value);
         let (kind, optional) = kind??;
+        let optional = optional || may_be_absent;
         Some(Attribute {
             name: name.clone(),
             about,
