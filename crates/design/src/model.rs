@@ -140,12 +140,12 @@ impl Design {
     }
 
     /// The entities of a table.
-    pub fn entities_of<'a>(&'a self, table: &'a str) -> impl Iterator<Item = &'a Entity> {
+    pub fn entities_of<'a, 't>(&'a self, table: &'t str) -> impl Iterator<Item = &'a Entity> + use<'a, 't> {
         self.entities.iter().filter(move |entity| entity.table == table)
     }
 
     /// The copies of an entity.
-    pub fn copies_of<'a>(&'a self, entity: &'a str) -> impl Iterator<Item = &'a Entity> {
+    pub fn copies_of<'a, 't>(&'a self, entity: &'t str) -> impl Iterator<Item = &'a Entity> + use<'a, 't> {
         self.entities
             .iter()
             .filter(move |copy| copy.copy.as_ref().is_some_and(|of| of.source.value == entity))

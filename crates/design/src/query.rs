@@ -7,9 +7,7 @@ use dynamo::KeyType;
 
 use crate::condition::{At, Comparator, Condition, Operand};
 use crate::keys::{Strings, begin_differently, template_texts, texts};
-use crate::model::{
-    Design, Entity, EntityKey, KeyAttribute, KeyPart, Pattern, PatternKind, PlacedCondition, Type,
-};
+use crate::model::{Design, Entity, EntityKey, KeyAttribute, KeyPart, Pattern, PatternKind, PlacedCondition};
 use crate::template::{Format, Piece, Slot, Template};
 use crate::texts::{Range, Texts};
 
