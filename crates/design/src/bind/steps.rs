@@ -217,6 +217,14 @@ impl<'a> Work<'a> {
             if !applies {
                 continue;
             }
+            // Later steps may use what this one has not read yet: the rest is done when it is known.
+            if step.name.is_some() {
+                self.step(step, &mut scope);
+                if self.needs.is_empty() {
+                    continue;
+                }
+                return;
+            }
             match &step.each {
                 None => self.step(step, &mut scope),
                 Some(each) => {
