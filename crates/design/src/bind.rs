@@ -77,6 +77,7 @@ impl Known {
         self.answers.push((pattern.into(), parameters, items));
     }
 
+    #[expect(clippy::option_option, reason = "not known and not there are different answers")]
     pub(crate) fn find(&self, key: &ItemKey) -> Option<Option<&Item>> {
         self.items.iter().find(|(known, _)| known == key).map(|(_, item)| item.as_ref())
     }

@@ -152,10 +152,7 @@ impl std::ops::Deref for CheckedDesign {
 /// Checks a design: all findings at once, and the design if it has no error.
 pub fn check(source: &Source) -> Report {
     let (design, mut findings) = crate::read::read(source);
-    let mut design = match design {
-        Some(design) => design,
-        None => return Report { findings, design: None },
-    };
+    let Some(mut design) = design else { return Report { findings, design: None } };
     findings.extend(crate::resolve::resolve(source, &mut design));
     // Where names mean nothing, the other checks would only repeat it in other words.
     if !findings.iter().any(|finding| finding.severity() == Severity::Error) {
@@ -214,7 +211,7 @@ pub fn explain_rule(rule: &Rule) -> String {
     let (severity, family) = (rule.severity.name(), rule.family.name());
     let mut text =
         format!("{code}: {title}\n{severity}, {family}\n\n{why}\n\nWrong:\n\n{}\n", indented(wrong));
-    text.push_str(&format!("{}\nRight:\n\n{}", indented(&shown), indented(right)));
+    text.extend([&indented(&shown), "\nRight:\n\n", &indented(right)]);
     text
 }
 

@@ -13,7 +13,7 @@ use crate::bind::{
     stored_item,
 };
 use crate::check::CheckedDesign;
-use crate::model::{Entity, Operation as Named, Pattern, PatternKind, Type};
+use crate::model::{Action, Entity, Operation as Named, Pattern, PatternKind, Type};
 use crate::plan::{answers, parameters};
 
 /// What the sizes of items are taken to be.
@@ -142,7 +142,12 @@ fn explain_operation(text: &mut String, design: &CheckedDesign, operation: &Name
         );
     }
     let write = Write::Operation { name: &operation.name.value, inputs };
-    explain_write(text, design, &write, sizes);
+    let changed = |action: Action| {
+        let steps = operation.steps.iter().filter(move |step| step.action == action);
+        steps.map(|step| step.entity.value.as_str()).collect::<Vec<_>>()
+    };
+    let state = Before { absent: changed(Action::Upsert), other: changed(Action::Update) };
+    explain_write(text, design, &write, &state, sizes);
     text.push('\n');
 }
 
@@ -156,12 +161,63 @@ fn explain_entity(text: &mut String, design: &CheckedDesign, entity: &Entity, si
             attributes.insert(attribute.name.value.clone(), sample(&attribute.kind, &attribute.name.value));
         }
     }
-    explain_write(text, design, &Write::Create { entity: &entity.name.value, attributes }, sizes);
+    let write = Write::Create { entity: &entity.name.value, attributes };
+    explain_write(text, design, &write, &Before::default(), sizes);
     text.push('\n');
 }
 
+/// What the items are before a write that is shown.
+#[derive(Default)]
+struct Before<'a> {
+    /// Entities of which there is no item yet.
+    absent: Vec<&'a str>,
+    /// Entities whose items have other values than those given, so that the change shows.
+    other: Vec<&'a str>,
+}
+
+impl Before<'_> {
+    fn item(&self, entity: &Entity) -> Option<Item> {
+        let name = entity.name.value.as_str();
+        if self.absent.contains(&name) {
+            return None;
+        }
+        let mut item = sample_item(entity);
+        if self.other.contains(&name) {
+            let identity = entity.identity();
+            for attribute in entity
+                .attributes
+                .iter()
+                .filter(|attribute| !identity.contains(&attribute.name.value.as_str()))
+            {
+                match other_sample(&attribute.kind) {
+                    _ if attribute.optional => item.remove(&attribute.name.value),
+                    Some(value) => item.insert(attribute.name.value.clone(), value),
+                    None => None,
+                };
+            }
+        }
+        stored_item(entity, &item)
+    }
+}
+
+/// Another example of a value, where that is simple.
+fn other_sample(kind: &Type) -> Option<Value> {
+    match kind {
+        Type::OneOf(values) => values.last().map(|value| value.value.clone()),
+        Type::Boolean => Some(Value::Bool(false)),
+        Type::String | Type::Key | Type::Slug => Some(Value::from("before")),
+        _ => None,
+    }
+}
+
 /// Binds a write, giving it an example of everything it must read.
-fn explain_write(text: &mut String, design: &CheckedDesign, write: &Write<'_>, sizes: Sizes) {
+fn explain_write(
+    text: &mut String,
+    design: &CheckedDesign,
+    write: &Write<'_>,
+    before: &Before<'_>,
+    sizes: Sizes,
+) {
     let variables = BTreeMap::new();
     let context = context(&variables);
     let mut known = Known::assuming();
@@ -178,7 +234,7 @@ fn explain_write(text: &mut String, design: &CheckedDesign, write: &Write<'_>, s
                     let found = entity_of(design, &key.key);
                     let what = found.map_or("an item", |entity| entity.name.value.as_str());
                     let _ = writeln!(text, "  reads {what} first: {}", dynamo_json(&key.key));
-                    let mut stored = found.and_then(|entity| stored_item(entity, &sample_item(entity)));
+                    let mut stored = found.and_then(|entity| before.item(entity));
                     if let Some(stored) = &mut stored {
                         stored.extend(key.key.clone());
                     }
@@ -221,7 +277,7 @@ fn entity_of<'d>(design: &'d CheckedDesign, key: &Item) -> Option<&'d Entity> {
     })
 }
 
-fn context<'a>(variables: &'a BTreeMap<String, String>) -> Context<'a> {
+fn context(variables: &BTreeMap<String, String>) -> Context<'_> {
     Context { variables, now_milliseconds: 1_705_314_600_000, new_id: &|kind, _| sample_text(kind, "id") }
 }
 
@@ -294,7 +350,12 @@ fn bytes_of(name: &str) -> bytes::Bytes {
 fn sample_text(kind: &Type, name: &str) -> String {
     use crate::model::Precision;
     match kind {
-        Type::Ulid => "01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned(),
+        // Different for different names, so that different items stay different.
+        Type::Ulid => {
+            let letters = name.to_uppercase().replace(['I', 'L'], "1").replace('O', "0").replace('U', "V");
+            let letters = letters.chars().filter(char::is_ascii_alphanumeric).take(24).collect::<String>();
+            format!("01{letters:0<24}")
+        }
         Type::Ksuid => "0ujtsYcgvSTl8PAuAdqWYSMnLOv".to_owned(),
         Type::Uuid => "123e4567-e89b-12d3-a456-426614174000".to_owned(),
         Type::Time36 => "lrg5000000000000000a".to_owned(),

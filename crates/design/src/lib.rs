@@ -5,18 +5,24 @@
 //!
 //! Always true: no text makes this crate panic or run away; a [`CheckedDesign`] refers only to things that exist.
 
+#![allow(clippy::single_match_else, reason = "a match of two arms shows both sides alike")]
+
 mod bind;
 mod check;
 mod condition;
 mod diagnostic;
+mod docs;
 mod explain;
+mod format;
 mod keys;
 mod model;
 mod plan;
 mod query;
 mod read;
 mod resolve;
+mod schema;
 mod source;
+mod start;
 mod suggest;
 mod template;
 mod texts;
@@ -29,8 +35,12 @@ pub use bind::{
 pub use check::{CheckedDesign, Report, check, explain_rule, rule, rules};
 pub use condition::{At, Comparator, Condition, ConditionError, DEPTH_MAX, Operand, Path, PathStep};
 pub use diagnostic::{Family, Finding, Related, Rule, Severity, json, sarif, text};
+pub use docs::markdown;
 pub use explain::{Sizes, explain};
+pub use format::format_design;
 pub use model::*;
 pub use plan::{Parameter, answers, create_tables, parameters, time_to_live_attribute};
+pub use schema::json_schema;
 pub use source::{Place, Placed, Source, Span};
+pub use start::new_design;
 pub use template::{Format, Piece, Slot, Template, TemplateError};

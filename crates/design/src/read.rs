@@ -14,6 +14,7 @@ mod pattern;
 mod table;
 
 pub(crate) use entity::ENTITY_WORDS;
+pub(crate) use table::KEY_TYPES;
 
 use dynamo::{Number, Value};
 

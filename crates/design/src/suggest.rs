@@ -10,13 +10,17 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
             continue;
         }
         let part = candidate.rsplit('.').next().unwrap_or(candidate);
-        let distance =
-            if fold(candidate) == folded || part == name || name.rsplit('.').next() == Some(candidate) {
-                0
-            } else {
-                distance(&folded, &fold(candidate))
-            };
-        if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
+        let is_end = name.strip_suffix(candidate).is_some_and(|before| before.ends_with('.'));
+        let distance = if fold(candidate) == folded || part == name || is_end {
+            0
+        } else {
+            distance(&folded, &fold(candidate))
+        };
+        // Of several ends of a path the longest says most.
+        let better = best.is_none_or(|(least, other)| {
+            distance < least || (is_end && distance == least && candidate.len() > other.len())
+        });
+        if distance <= allowed && better {
             best = Some((distance, candidate));
         }
     }

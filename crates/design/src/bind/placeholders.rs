@@ -57,7 +57,7 @@ impl Placeholders {
                     }
                     text.push_str(&self.name(name));
                 }
-                PathStep::Index(index) => text.push_str(&format!("[{index}]")),
+                PathStep::Index(index) => text.extend(["[", &index.to_string(), "]"]),
             }
         }
         text

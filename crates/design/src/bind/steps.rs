@@ -175,7 +175,7 @@ impl<'a> Work<'a> {
                 // An id that is not given is made once for the whole operation.
                 None if attribute.kind.is_generated() && attribute.optional => {
                     let id = self.generated(&attribute.kind);
-                    scope.extend(id.map(|id| (name.clone(), id)));
+                    scope.insert(name.clone(), id);
                 }
                 None if attribute.optional => {}
                 None => self.problems.push(Problem::invalid(name, "is missing")),
@@ -285,7 +285,7 @@ impl<'a> Work<'a> {
                 put_at(&mut identity, slot, coerced(&kind, value));
             }
         }
-        let wish = self.wish(step, entity, scope);
+        let wish = Self::wish(step, entity, scope);
         match step.action {
             Action::Get => {
                 if let Some(item) = self.get(entity, &identity, step.otherwise.as_deref()) {
@@ -293,7 +293,7 @@ impl<'a> Work<'a> {
                 }
             }
             Action::Create => {
-                let mut attributes = self.by_name(entity, scope);
+                let mut attributes = Self::by_name(entity, scope);
                 attributes.extend(identity);
                 for (path, value) in wish.set.clone() {
                     put_at(&mut attributes, &path, value);
@@ -310,7 +310,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn wish<'s>(&self, step: &'s Step, entity: &Entity, scope: &Item) -> Wish<'s> {
+    fn wish<'s>(step: &'s Step, entity: &Entity, scope: &Item) -> Wish<'s> {
         let value = |name: &str, value: &Given| {
             let kind = entity.type_at(name).unwrap_or(Type::Any);
             given(value, scope).map(|value| coerced(&kind, value))
@@ -340,7 +340,7 @@ impl<'a> Work<'a> {
     }
 
     /// The inputs that have the names of attributes.
-    fn by_name(&self, entity: &Entity, scope: &Item) -> Item {
+    fn by_name(entity: &Entity, scope: &Item) -> Item {
         let named = entity.attributes.iter().filter_map(|attribute| {
             let value = scope.get(&attribute.name.value)?;
             Some((attribute.name.value.clone(), coerced(&attribute.kind, value.clone())))
@@ -409,7 +409,7 @@ impl<'a> Work<'a> {
 
     fn upsert(&mut self, entity: &'a Entity, identity: &Item, mut wish: Wish<'_>, scope: &Item) {
         let Some(current) = self.current(entity, identity) else { return };
-        let mut named = self.by_name(entity, scope);
+        let mut named = Self::by_name(entity, scope);
         named.retain(|name, _| at(identity, name).is_none());
         let mut set = named.into_iter().collect::<Vec<_>>();
         set.append(&mut wish.set);
@@ -650,7 +650,7 @@ impl<'a> Work<'a> {
             };
             let value = match (&attribute.kind, value) {
                 (Type::Map(map), value) if value.is_some() || !attribute.optional => {
-                    with_defaults(map, value)
+                    Some(with_defaults(map, value))
                 }
                 (_, value) => value,
             };
@@ -666,7 +666,7 @@ impl<'a> Work<'a> {
                 Some(now(&attribute.kind, self.context))
             }
             Type::Version => Some(Value::from(1)),
-            kind if kind.is_generated() && !attribute.optional => self.generated(kind),
+            kind if kind.is_generated() && !attribute.optional => Some(self.generated(kind)),
             _ => match attribute.default.as_ref().map(|default| &default.value) {
                 Some(Given::Value(value)) => Some(coerced(&attribute.kind, value.clone())),
                 Some(Given::Template(template)) => {
@@ -677,13 +677,13 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn generated(&mut self, kind: &Type) -> Option<Value> {
+    fn generated(&mut self, kind: &Type) -> Value {
         if matches!(kind, Type::Timestamp(..)) {
-            return Some(now(kind, self.context));
+            return now(kind, self.context);
         }
         let id = (self.context.new_id)(kind, self.ids);
         self.ids += 1;
-        Some(Value::S(id))
+        Value::S(id)
     }
 
     /// Copies attributes of other entities into a new item. False if one must be read first.
@@ -832,10 +832,10 @@ fn distinct(keys: Vec<ItemKey>) -> Vec<ItemKey> {
 }
 
 /// The defaults of a map's members, where they are absent.
-fn with_defaults(map: &crate::model::MapType, value: Option<Value>) -> Option<Value> {
+fn with_defaults(map: &crate::model::MapType, value: Option<Value>) -> Value {
     let mut members = match value {
         Some(Value::M(members)) => members,
-        Some(other) => return Some(other),
+        Some(other) => return other,
         None => Item::new(),
     };
     for member in &map.members {
@@ -845,7 +845,7 @@ fn with_defaults(map: &crate::model::MapType, value: Option<Value>) -> Option<Va
             members.insert(member.name.value.clone(), default.clone());
         }
     }
-    Some(Value::M(members))
+    Value::M(members)
 }
 
 /// What must be set, added and removed to come from one stored item to another.

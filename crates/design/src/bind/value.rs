@@ -174,7 +174,7 @@ pub fn validate(entity: &Entity, item: &Item, delimiters: &str) -> Vec<Problem> 
             problems.push(Problem::invalid(name, format!("is not an attribute of {}", entity.name.value)));
         }
     }
-    for slot in entity.keys().flat_map(|key| key.slots()) {
+    for slot in entity.keys().flat_map(crate::model::EntityKey::slots) {
         if let Some(Value::S(text)) = at(item, &slot.path)
             && (text.is_empty() || text.contains(|c| delimiters.contains(c)))
             && !matches!(

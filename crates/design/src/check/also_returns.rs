@@ -48,10 +48,7 @@ pub(crate) fn check(context: &Context<'_>) -> Vec<Finding> {
 fn runs_on(context: &Context<'_>, query: &Query<'_>, answer: &[&Entity]) -> Option<Finding> {
     let asked = query.sort_test()?;
     let Test::Compare(comparator, Operand::Text(bound, _)) = asked.test else { return None };
-    let prefix = match bound.pieces.as_slice() {
-        [Piece::Literal(prefix), Piece::Slot(_), ..] => prefix,
-        _ => return None,
-    };
+    let [Piece::Literal(prefix), Piece::Slot(_), ..] = bound.pieces.as_slice() else { return None };
     let has_prefix = |entity: &&&Entity| begins(context, query, asked, entity, prefix);
     let meant = answer.iter().find(has_prefix)?;
     let caught = answer.iter().find(|entity| !has_prefix(entity))?;

@@ -53,7 +53,7 @@ pub(crate) fn dependents_key<'a>(design: &'a Design, entity: &'a Entity, source:
     keys.find(|(holder, key)| {
         let width = key.index.as_ref().and_then(|index| design.index(index)).map_or(1, |index| index.partition_key.len());
         let partition = key.parts.iter().take(width).flat_map(|part| part.choices.iter().map(|choice| &choice.template.value));
-        let mut slots = partition.flat_map(|template| template.slots());
+        let mut slots = partition.flat_map(crate::template::Template::slots);
         slots.all(|slot| locals.contains(&slot.path.as_str()) || holder.constant(&slot.path).is_some())
             && key.parts.iter().take(width).flat_map(|part| &part.choices).any(|choice| !choice.template.value.is_constant())
             && key.when.is_none()

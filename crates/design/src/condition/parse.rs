@@ -320,8 +320,8 @@ impl Parser<'_> {
 fn one_or(mut list: Vec<Condition>, combine: fn(Vec<Condition>) -> Condition) -> Condition {
     match list.pop() {
         Some(only) if list.is_empty() => only,
-        Some(last) => {
-            list.push(last);
+        Some(final_one) => {
+            list.push(final_one);
             combine(list)
         }
         None => combine(list),

@@ -29,7 +29,7 @@ pub struct GivenEntry {
 
 impl Given {
     /// The templates in it, with their places.
-    pub fn templates<'a>(&'a self, place: crate::Span) -> Vec<(&'a Template, crate::Span)> {
+    pub fn templates(&self, place: crate::Span) -> Vec<(&Template, crate::Span)> {
         match self {
             Given::Value(_) => Vec::new(),
             Given::Template(template) => vec![(template, place)],

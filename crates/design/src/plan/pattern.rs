@@ -58,7 +58,9 @@ fn collect(design: &Design, name: &str, found: &mut Vec<Parameter>, depth: usize
             }
         }
         PatternKind::Merge { patterns, .. } => {
-            patterns.iter().for_each(|inner| collect(design, &inner.value, found, depth + 1));
+            for inner in patterns {
+                collect(design, &inner.value, found, depth + 1);
+            }
         }
         PatternKind::Collect(parts) => {
             for part in parts {
@@ -142,11 +144,15 @@ fn gather<'d>(design: &'d Design, name: &str, found: &mut Vec<&'d Entity>, depth
             Query::read(design, pattern).map(|query| query.answer(design)).unwrap_or_default()
         }
         PatternKind::Merge { patterns, .. } => {
-            patterns.iter().for_each(|inner| gather(design, &inner.value, found, depth + 1));
+            for inner in patterns {
+                gather(design, &inner.value, found, depth + 1);
+            }
             Vec::new()
         }
         PatternKind::Collect(parts) => {
-            parts.iter().for_each(|part| gather(design, &part.pattern.value, found, depth + 1));
+            for part in parts {
+                gather(design, &part.pattern.value, found, depth + 1);
+            }
             Vec::new()
         }
     };

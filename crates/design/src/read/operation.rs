@@ -9,6 +9,7 @@ use crate::source::tree::{Entry, Node};
 use crate::source::{Placed, Span};
 
 impl Reader<'_> {
+    #[expect(clippy::unnecessary_wraps, reason = "every reader of an element may leave it out")]
     pub(super) fn operation(&mut self, fields: &mut Fields<'_>, name: &Placed<String>) -> Option<Operation> {
         let about = self.about(fields);
         let inputs = match fields.take("input") {

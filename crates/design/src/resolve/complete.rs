@@ -76,7 +76,7 @@ fn copies(design: &mut Design, findings: &mut Vec<Finding>) {
             let name = attribute.name.value.as_str();
             let in_key = entity
                 .keys()
-                .flat_map(|key| key.slots())
+                .flat_map(crate::model::EntityKey::slots)
                 .any(|slot| slot.path.split('.').next() == Some(name));
             if entity.constant(name).is_none() && (carried(name) || in_key) {
                 let stored = attribute.stored && carried(name);
@@ -95,8 +95,8 @@ fn copies(design: &mut Design, findings: &mut Vec<Finding>) {
 fn keys(design: &Design, entity: &mut Entity, findings: &mut Vec<Finding>) {
     let Some(table) = design.table(&entity.table) else { return };
     let wanted = table.key_attributes().cloned().collect::<Vec<_>>();
-    let declared = std::mem::replace(&mut entity.key.parts, Vec::new());
-    entity.key.parts = complete_key(entity, &entity.key.clone(), declared, &wanted, findings);
+    let declared = std::mem::take(&mut entity.key.parts);
+    entity.key.parts = complete_key(entity, &entity.key.clone(), &declared, &wanted, findings);
     let mut index_keys = Vec::new();
     for index in design.indexes.iter().filter(|index| index.table.value == entity.table) {
         let wanted = index.key_attributes().cloned().collect::<Vec<_>>();
@@ -112,7 +112,7 @@ fn keys(design: &Design, entity: &mut Entity, findings: &mut Vec<Finding>) {
             },
             None => continue,
         };
-        let parts = complete_key(entity, &key, key.parts.clone(), &wanted, findings);
+        let parts = complete_key(entity, &key, &key.parts, &wanted, findings);
         index_keys.push(EntityKey { parts, ..key });
     }
     for key in &entity.index_keys {
@@ -134,12 +134,12 @@ fn keys(design: &Design, entity: &mut Entity, findings: &mut Vec<Finding>) {
 fn complete_key(
     entity: &Entity,
     key: &EntityKey,
-    declared: Vec<KeyPart>,
+    declared: &[KeyPart],
     wanted: &[KeyAttribute],
     findings: &mut Vec<Finding>,
 ) -> Vec<KeyPart> {
     let place = key.index.as_deref().unwrap_or("key");
-    for part in &declared {
+    for part in declared {
         if !wanted.iter().any(|key| key.name.value == part.attribute.value) {
             let known = wanted.iter().map(|key| key.name.value.as_str()).collect::<Vec<_>>();
             findings.push(undefined_name::finding(
@@ -236,7 +236,8 @@ fn inputs(design: &Design, operation: &mut Operation, findings: &mut Vec<Finding
 /// The characters beside slots that are no letters or digits: they separate parts of keys.
 fn delimiters(design: &Design) -> String {
     let mut found = std::collections::BTreeSet::new();
-    let templates = design.entities.iter().flat_map(|entity| entity.keys().flat_map(|key| key.templates()));
+    let templates =
+        design.entities.iter().flat_map(|entity| entity.keys().flat_map(crate::model::EntityKey::templates));
     for template in templates {
         let pieces = &template.value.pieces;
         for (index, piece) in pieces.iter().enumerate() {

@@ -211,7 +211,9 @@ impl<'a> Lookup<'a> {
                     _ => self.table_named(table),
                 },
                 PatternKind::Merge { patterns, apply, .. } => {
-                    patterns.iter().for_each(|name| self.pattern_named(name));
+                    for name in patterns {
+                        self.pattern_named(name);
+                    }
                     if let Some(apply) = apply {
                         let from = self.entity_named(&apply.entity);
                         let to = self.entity_named(&apply.to);

@@ -200,7 +200,7 @@ impl Run<'_> {
         };
         match (&example.fails, done) {
             (Some(words), Err(problem)) => {
-                assert!(problem.contains(&words.value), "{}: {problem}", example.name.value)
+                assert!(problem.contains(&words.value), "{}: {problem}", example.name.value);
             }
             (None, Ok(())) => {}
             (_, done) => panic!("{}: {done:?}", example.name.value),

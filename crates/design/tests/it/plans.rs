@@ -35,3 +35,22 @@ fn a_name_that_means_nothing_has_no_plan() {
     let source = Source::new("a.toml", "design = \"a\"\n");
     assert!(explain(&check(&source).design.unwrap(), Some("nothing"), Sizes::default()).is_none());
 }
+
+#[test]
+fn the_documents_of_the_five_designs_name_everything_in_them() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for entry in fs::read_dir(root.join("../../designs")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(monotable_design::format_design(&text), text, "{} is not formatted", path.display());
+        let design = check(&Source::new("design.toml", text)).design.unwrap();
+        let document = monotable_design::markdown(&design);
+        assert!(document.contains("```mermaid\nerDiagram\n"));
+        for entity in &design.entities {
+            assert!(document.contains(&format!("### {}\n", entity.name.value)), "{}", entity.name.value);
+        }
+        for pattern in &design.patterns {
+            assert!(document.contains(&format!("| `{}` ", pattern.name.value)), "{}", pattern.name.value);
+        }
+    }
+}
