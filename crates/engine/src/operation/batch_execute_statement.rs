@@ -55,7 +55,7 @@ pub(super) fn begin(
     }
     let catalog = engine.catalog();
     let bound: Vec<_> = statements.into_iter().map(|statement| bind_write(statement, &catalog)).collect();
-    check_distinct(bound.iter().filter_map(|(_, write)| place_of_write(write.as_ref().ok()?)))?;
+    check_distinct(bound.iter().filter_map(|(_, write)| Some(place_of_write(write.as_ref().ok()?))))?;
     Ok(Begun::Write(move |latest: &Latest<'_>| write(&bound, wanted.as_ref(), latest)))
 }
 
@@ -117,8 +117,8 @@ fn place_of_read(read: &Selection) -> Option<(CollectionId, &ItemKey)> {
     Some((read.table().id, read.key()?))
 }
 
-fn place_of_write(write: &StatementWrite) -> Option<(CollectionId, &ItemKey)> {
-    Some((write.write.table.id, &write.write.key))
+fn place_of_write(write: &StatementWrite) -> (CollectionId, &ItemKey) {
+    (write.write.table.id, &write.write.key)
 }
 
 fn check_distinct<'a>(places: impl Iterator<Item = (CollectionId, &'a ItemKey)>) -> Result<(), ApiError> {

@@ -48,6 +48,9 @@ pub(crate) struct Selected {
     pub(crate) last_evaluated_key: Option<Item>,
 }
 
+/// What is asked of key attributes, by name.
+type KeyTests = Vec<(Arc<str>, KeyTest)>;
+
 /// What the WHERE leaves to read.
 struct Plan {
     parts: Vec<KeyRange>,
@@ -157,7 +160,7 @@ impl Selection {
         // The filter does not make an index look at whole items: it sees what the index holds.
         let mut reading =
             Reading::new(self.source.clone(), request, None, projection, None, self.consistent_read, None)?;
-        reading.filter = self.filter.clone();
+        reading.filter.clone_from(&self.filter);
         Ok(reading)
     }
 
@@ -184,7 +187,7 @@ fn name_of(path: &Path) -> String {
     for step in &path.steps {
         match step {
             Step::Name(next) => name = next.to_string(),
-            Step::Index(index) => name.push_str(&format!("[{index}]")),
+            Step::Index(index) => name = format!("{name}[{index}]"),
         }
     }
     name
@@ -218,7 +221,7 @@ fn plan(source: &Source, mut conditions: Vec<Condition>) -> Result<Plan, ApiErro
         return Ok(Plan { parts, is_keyed: false, filter: joined(conditions) });
     };
     let sort = take_sort(schema, &mut conditions);
-    let range = |partition: Vec<(Arc<str>, KeyTest)>| {
+    let range = |partition: KeyTests| {
         partition_range(source, &KeyConditions::new(partition.into_iter().chain(sort.clone()).collect()))
     };
     let parts = partitions.into_iter().map(range).collect::<Result<Vec<_>, _>>()?;
@@ -226,12 +229,9 @@ fn plan(source: &Source, mut conditions: Vec<Condition>) -> Result<Plan, ApiErro
 }
 
 /// Takes the conditions that fix the partition key: the partitions that are read, each once.
-fn take_partitions(
-    schema: &KeySchema,
-    conditions: &mut Vec<Condition>,
-) -> Option<Vec<Vec<(Arc<str>, KeyTest)>>> {
+fn take_partitions(schema: &KeySchema, conditions: &mut Vec<Condition>) -> Option<Vec<KeyTests>> {
     let mut places = Vec::new();
-    let mut partitions: Vec<Vec<(Arc<str>, KeyTest)>> = vec![Vec::new()];
+    let mut partitions: Vec<KeyTests> = vec![Vec::new()];
     for attribute in &schema.partition {
         let is_alone = schema.partition.len() == 1;
         let (place, values) = conditions
@@ -274,7 +274,7 @@ fn values_of(condition: &Condition, name: &str, accepts_list: bool) -> Option<Ve
 }
 
 /// Takes the conditions on the sort key that a range of keys can answer: equalities, and one range after them.
-fn take_sort(schema: &KeySchema, conditions: &mut Vec<Condition>) -> Vec<(Arc<str>, KeyTest)> {
+fn take_sort(schema: &KeySchema, conditions: &mut Vec<Condition>) -> KeyTests {
     let mut tests = Vec::new();
     for attribute in &schema.sort {
         let name = &attribute.name;
@@ -283,14 +283,12 @@ fn take_sort(schema: &KeySchema, conditions: &mut Vec<Condition>) -> Vec<(Arc<st
             equal.or_else(|| conditions.iter().position(|condition| range_of(condition, name).is_some()));
         let Some(place) = place else { break };
         let condition = conditions.remove(place);
-        match equal_value(&condition, name) {
-            Some(value) => tests.push((Arc::from(name.as_str()), KeyTest::Equal(value.clone()))),
-            None => {
-                let range = range_of(&condition, name).map(KeyTest::Range);
-                tests.extend(range.map(|range| (Arc::from(name.as_str()), range)));
-                break;
-            }
-        }
+        let Some(value) = equal_value(&condition, name) else {
+            let range = range_of(&condition, name).map(KeyTest::Range);
+            tests.extend(range.map(|range| (Arc::from(name.as_str()), range)));
+            break;
+        };
+        tests.push((Arc::from(name.as_str()), KeyTest::Equal(value.clone())));
     }
     tests
 }

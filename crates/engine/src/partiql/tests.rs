@@ -104,11 +104,13 @@ fn insert_makes_an_item_once() {
 fn parameters_stand_for_values_in_order() {
     let bench = bench();
     let parameters = json!([{ "S": "p" }, { "SS": ["a"] }]);
-    let insert = json!({ "Statement": "INSERT INTO tab VALUE {'pk': ?, 'set': ?}", "Parameters": parameters });
+    let insert =
+        json!({ "Statement": "INSERT INTO tab VALUE {'pk': ?, 'set': ?}", "Parameters": parameters });
     bench.ok("ExecuteStatement", &insert);
     let select = json!({ "Statement": "SELECT * FROM tab WHERE pk = ?", "Parameters": [{ "S": "p" }] });
     assert_eq!(bench.ok("ExecuteStatement", &select)["Items"][0]["set"], json!({ "SS": ["a"] }));
-    let few = json!({ "Statement": "SELECT * FROM tab WHERE pk = ? AND a = ?", "Parameters": [{ "S": "p" }] });
+    let few =
+        json!({ "Statement": "SELECT * FROM tab WHERE pk = ? AND a = ?", "Parameters": [{ "S": "p" }] });
     bench.refuses("ExecuteStatement", &few, "Number of parameters in request and statement don't match.");
 }
 
@@ -125,7 +127,10 @@ fn select_reads_what_the_key_conditions_leave() {
         ["b1", "a2", "a3"]
     );
     assert_eq!(keys(&bench, "SELECT * FROM com WHERE pk = 'a' ORDER BY sk DESC"), ["a3", "a2", "a1"]);
-    assert_eq!(keys(&bench, "SELECT * FROM com.by_rank WHERE pk = 'a' ORDER BY \"rank\""), ["a3", "a2", "a1"]);
+    assert_eq!(
+        keys(&bench, "SELECT * FROM com.by_rank WHERE pk = 'a' ORDER BY \"rank\""),
+        ["a3", "a2", "a1"]
+    );
     assert_eq!(keys(&bench, "SELECT * FROM com.by_kind WHERE kind = 'k' AND sk = '9'"), ["c9"]);
     let mut all = keys(&bench, "SELECT * FROM com;");
     all.sort();
@@ -208,7 +213,11 @@ fn tokens_belong_to_their_statement() {
     let forged = format!("{}ffffffff", &token[..32]);
     assert_eq!(bench.ok("ExecuteStatement", &with("SELECT * FROM com", &forged))["Items"], json!([]));
     let forged = format!("{}00000000ff", &token[..32]);
-    bench.refuses("ExecuteStatement", &with("SELECT * FROM com", &forged), "NextToken does not match request");
+    bench.refuses(
+        "ExecuteStatement",
+        &with("SELECT * FROM com", &forged),
+        "NextToken does not match request",
+    );
     let write = with("DELETE FROM tab WHERE pk = 'a'", &token);
     bench.refuses("ExecuteStatement", &write, "NextToken is only valid on a SELECT statement");
 }
@@ -492,7 +501,8 @@ fn a_transaction_does_all_or_nothing() {
 #[test]
 fn a_transaction_reads_items_of_one_moment() {
     let bench = with_items();
-    let statements = ["SELECT sk FROM com WHERE pk = 'a' AND sk = '1'", "SELECT * FROM tab WHERE pk = 'none'"];
+    let statements =
+        ["SELECT sk FROM com WHERE pk = 'a' AND sk = '1'", "SELECT * FROM tab WHERE pk = 'none'"];
     let reply = bench.ok("ExecuteTransaction", &statements_request("TransactStatements", &statements));
     assert_eq!(reply["Responses"], json!([{ "Item": { "sk": { "S": "1" } } }, {}]));
     assert_eq!(reply["ConsumedCapacity"][0]["ReadCapacityUnits"], json!(2.0));
