@@ -1,3 +1,142 @@
-//! On disk: beside the storage engine used raw.
+//! On disk: beside the storage engine used raw, with the same bytes.
+//!
+//! Reads: GetItem at so many items against the raw get rate of the same keys and values. Writes: PutItem with `sync`, 32 writers waiting,
+//! one GSI and a stream, against raw batches of 32 of the same keys and bytes with one sync each.
 
-pub fn run(_items: usize) {}
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use dynamo::operation::{GetItem, PutItem};
+use dynamo::{Operation, StoredItem};
+use engine::{Durability, Engine, Options};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+
+use crate::item::{item, key, partition, shuffled, sort};
+use crate::memory::TABLE;
+use crate::table::{heading, rate, row};
+
+const WRITERS: usize = 32;
+const RUN: Duration = Duration::from_secs(6);
+
+pub fn run(count: usize) {
+    let directory = tempfile::tempdir().expect("a directory");
+    println!("on disk, 1 KB items, one GSI; {count} items");
+    let ours = directory.path().join("ours");
+    load(&ours, count);
+    let started = Instant::now();
+    let engine = open(&ours, Durability::Sync);
+    println!("opening {count} items: {:.0} ms", started.elapsed().as_secs_f64() * 1000.0);
+    reads(&engine, &directory.path().join("raw"), count);
+    drop(engine);
+    writes(directory.path());
+}
+
+fn open(path: &Path, durability: Durability) -> Engine {
+    Engine::open(path, Options { durability, ..Options::default() }).expect("a database")
+}
+
+fn load(path: &Path, count: usize) {
+    let engine = open(path, Durability::None);
+    engine.run(Operation::parse("CreateTable", TABLE.as_bytes()).expect("JSON")).expect("a table");
+    let load = rate(count, |n| {
+        let n = n * 7919 % count;
+        engine.put_item(PutItem::new("Items", item(n))).expect("a put");
+    });
+    println!("loading, not synced: {load:.0}/s");
+    engine.sync().expect("a sync");
+    println!("size on disk: {:.2} times the items", engine.size_on_disk_bytes().expect("a size") as f64 / (count as f64 * 1024.0));
+}
+
+fn raw(path: &Path) -> (Database, Keyspace) {
+    let database = Database::builder(path).cache_size(256 << 20).open().expect("a database");
+    let keyspace = database.keyspace("items", KeyspaceCreateOptions::default).expect("a keyspace");
+    (database, keyspace)
+}
+
+fn raw_key(n: usize) -> Vec<u8> {
+    format!("0000hash{}\0\0{}\0\0", partition(n), sort(n)).into_bytes()
+}
+
+fn reads(engine: &Engine, path: &Path, count: usize) {
+    let (database, keyspace) = raw(path);
+    for n in shuffled(count) {
+        keyspace.insert(raw_key(n), &**StoredItem::encode(&item(n)).as_bytes()).expect("an insert");
+    }
+    database.persist(PersistMode::SyncAll).expect("a sync");
+    let sample = count.min(300_000);
+    heading("Monotable", "raw fjall");
+    for round in 1..=3 {
+        let mut keys: Vec<_> = shuffled(count).take(sample).map(key).collect();
+        let ours = rate(sample, |_| {
+            let request = GetItem::new("Items", keys.pop().expect("one for each"));
+            assert!(engine.get_item(request).expect("a get").item.is_some());
+        });
+        let mut keys: Vec<_> = shuffled(count).take(sample).map(raw_key).collect();
+        let theirs = rate(sample, |_| {
+            assert!(keyspace.get(keys.pop().expect("one for each")).expect("a get").is_some());
+        });
+        row(&format!("GetItem, round {round}"), ours, theirs);
+    }
+}
+
+fn writes(directory: &Path) {
+    let engine = open(&directory.join("writes"), Durability::Sync);
+    let with_stream = TABLE.replacen(
+        '{',
+        r#"{"StreamSpecification":{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"},"#,
+        1,
+    );
+    engine.run(Operation::parse("CreateTable", with_stream.as_bytes()).expect("JSON")).expect("a table");
+    heading("Monotable", "raw fjall");
+    let (database, keyspace) = raw(&directory.join("raw-writes"));
+    for round in 1..=3 {
+        let ours = waiting_writers(&engine, WRITERS, round);
+        let theirs = raw_groups(&database, &keyspace, WRITERS, round);
+        row(&format!("PutItem, 32 writers, round {round}"), ours, theirs);
+    }
+    let lone = waiting_writers(&engine, 1, 9);
+    let raw_lone = raw_groups(&database, &keyspace, 1, 9);
+    row("PutItem, one writer", lone, raw_lone);
+    let metrics = engine.metrics();
+    println!(
+        "groups of {:.1} writes, {:.2} ms a sync",
+        metrics.writes as f64 / metrics.groups as f64,
+        metrics.sync_nanoseconds as f64 / metrics.syncs as f64 / 1e6
+    );
+}
+
+fn waiting_writers(engine: &Engine, writers: usize, round: usize) -> f64 {
+    let next = AtomicUsize::new(round * 10_000_000);
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..writers {
+            scope.spawn(|| {
+                while started.elapsed() < RUN {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    engine.put_item(PutItem::new("Items", item(n))).expect("a put");
+                }
+            });
+        }
+    });
+    (next.into_inner() - round * 10_000_000) as f64 / started.elapsed().as_secs_f64()
+}
+
+/// The bytes of one put: the item, its index entry, and its record in the stream (new image and keys).
+fn raw_groups(database: &Database, keyspace: &Keyspace, size: usize, round: usize) -> f64 {
+    let mut n = round * 10_000_000;
+    let started = Instant::now();
+    while started.elapsed() < RUN {
+        let mut batch = database.batch();
+        for _ in 0..size {
+            let stored = StoredItem::encode(&item(n));
+            batch.insert(keyspace, raw_key(n), &**stored.as_bytes());
+            batch.insert(keyspace, [b"index".to_vec(), raw_key(n)].concat(), &**stored.as_bytes());
+            batch.insert(keyspace, [b"stream".to_vec(), raw_key(n)].concat(), [&**stored.as_bytes(), &raw_key(n)].concat());
+            n += 1;
+        }
+        batch.commit().expect("a commit");
+        database.persist(PersistMode::SyncData).expect("a sync");
+    }
+    (n - round * 10_000_000) as f64 / started.elapsed().as_secs_f64()
+}

@@ -3,7 +3,7 @@
 use dynamo::{Item, Value};
 
 /// Visits every number below `count` once, in an order that looks random.
-pub fn shuffled(count: usize) -> impl Iterator<Item = usize> {
+pub fn shuffled(count: usize) -> impl Iterator<Item = usize> + Clone {
     let stride = (count / 2 + 1..).find(|stride| gcd(*stride, count) == 1).unwrap_or(1);
     (0..count).map(move |n| n * stride % count)
 }

@@ -10,11 +10,11 @@ use engine::Engine;
 use crate::item::{item, key, partition, shuffled};
 use crate::table::{heading, rate, row};
 
-pub const TABLE: &str = r#"{"TableName":"T","BillingMode":"PAY_PER_REQUEST",
+pub const TABLE: &str = r#"{"TableName":"Items","BillingMode":"PAY_PER_REQUEST",
 "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"},
 {"AttributeName":"gpk","AttributeType":"S"},{"AttributeName":"gsk","AttributeType":"S"}],
 "KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],
-"GlobalSecondaryIndexes":[{"IndexName":"G","KeySchema":[{"AttributeName":"gpk","KeyType":"HASH"},
+"GlobalSecondaryIndexes":[{"IndexName":"ByStatus","KeySchema":[{"AttributeName":"gpk","KeyType":"HASH"},
 {"AttributeName":"gsk","KeyType":"RANGE"}],"Projection":{"ProjectionType":"ALL"}}]}"#;
 
 type TheirItem = std::collections::HashMap<String, AttributeValue>;
@@ -36,7 +36,7 @@ pub fn run(count: usize) {
     let mut items: Vec<TheirItem> = shuffled(their_count).map(|n| their_item(item(n))).collect();
     let their_put = rate(their_count, |_| {
         let item = items.pop().expect("one for each");
-        let request = PutItemRequest { table_name: "T".to_owned(), item, ..PutItemRequest::default() };
+        let request = PutItemRequest { table_name: "Items".to_owned(), item, ..PutItemRequest::default() };
         theirs.put_item(request).expect("a put");
     });
     row("PutItem", put, their_put);
@@ -53,7 +53,7 @@ fn gets(ours: &Engine, theirs: &Database, count: usize, their_count: usize) {
     let mut keys: Vec<TheirItem> = shuffled(their_count).map(|n| their_item(key(n))).collect();
     let their_get = rate(their_count, |_| {
         let key = keys.pop().expect("one for each");
-        let request = GetItemRequest { table_name: "T".to_owned(), key, ..GetItemRequest::default() };
+        let request = GetItemRequest { table_name: "Items".to_owned(), key, ..GetItemRequest::default() };
         assert!(theirs.get_item(request).expect("a get").item.is_some());
     });
     row("GetItem", get, their_get);
@@ -76,7 +76,7 @@ fn queries(ours: &Engine, theirs: &Database, count: usize, their_count: usize) {
     let their_query = rate(their_count / 20, |_| {
         let value = AttributeValue::S(partition(numbers.next().expect("endless")));
         let request = QueryRequest {
-            table_name: "T".to_owned(),
+            table_name: "Items".to_owned(),
             key_condition_expression: Some("pk = :p".to_owned()),
             expression_attribute_values: Some([(":p".to_owned(), value)].into()),
             ..QueryRequest::default()
@@ -87,7 +87,7 @@ fn queries(ours: &Engine, theirs: &Database, count: usize, their_count: usize) {
 }
 
 fn name() -> Option<String> {
-    Some("T".to_owned())
+    Some("Items".to_owned())
 }
 
 fn their_item(item: Item) -> TheirItem {

@@ -1,3 +1,102 @@
-//! How costs grow.
+//! How costs grow: a transaction of three against three writes, a table with many indexes against the entries a write changes, opening an
+//! empty database.
 
-pub fn run() {}
+use std::time::Instant;
+
+use dynamo::operation::{Put, PutItem, TransactWriteItem, TransactWriteItems};
+use dynamo::{Item, Operation, Value};
+use engine::{Durability, Engine, Options};
+
+use crate::item::item;
+use crate::memory::TABLE;
+use crate::table::{heading, rate, row};
+
+pub fn run() {
+    transactions();
+    indexes();
+    opening();
+}
+
+fn transactions() {
+    println!("a transaction of 3 against 3 puts");
+    heading("as transaction", "as 3 puts");
+    let in_memory = Engine::in_memory();
+    let directory = tempfile::tempdir().expect("a directory");
+    let on_disk = Engine::open(directory.path(), Options::default()).expect("a database");
+    for (what, engine, count) in [("in memory", in_memory, 30_000), ("on disk, sync", on_disk, 1_000)] {
+        engine.run(Operation::parse("CreateTable", TABLE.as_bytes()).expect("JSON")).expect("a table");
+        let mut next = 0;
+        let mut put = || {
+            next += 1;
+            item(next)
+        };
+        let mut three: Vec<_> = (0..count).map(|_| [put(), put(), put()]).collect();
+        let transaction = rate(count, |_| {
+            let actions = three.pop().expect("one for each").map(|item| TransactWriteItem {
+                put: Some(Put { item: Some(item), table_name: Some("Items".to_owned()), ..Put::default() }),
+                ..TransactWriteItem::default()
+            });
+            let request =
+                TransactWriteItems { transact_items: Some(actions.into()), ..TransactWriteItems::default() };
+            engine.transact_write_items(request).expect("a transaction");
+        });
+        let mut three: Vec<_> = (0..count).map(|_| [put(), put(), put()]).collect();
+        let puts = rate(count, |_| {
+            for item in three.pop().expect("one for each") {
+                engine.put_item(PutItem::new("Items", item)).expect("a put");
+            }
+        });
+        row(what, transaction, puts);
+    }
+}
+
+fn indexes() {
+    println!("a put into a table with 20 GSIs, by how many of them it changes");
+    let engine = Engine::in_memory();
+    let definitions: Vec<_> =
+        (0..20).map(|n| format!(r#"{{"AttributeName":"g{n}","AttributeType":"S"}}"#)).collect();
+    let indexes: Vec<_> = (0..20)
+        .map(|n| {
+            format!(
+                r#"{{"IndexName":"Index{n}","KeySchema":[{{"AttributeName":"g{n}","KeyType":"HASH"}}],"Projection":{{"ProjectionType":"KEYS_ONLY"}}}}"#
+            )
+        })
+        .collect();
+    let table = format!(
+        r#"{{"TableName":"Items","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{{"AttributeName":"pk","AttributeType":"S"}},{}],
+        "KeySchema":[{{"AttributeName":"pk","KeyType":"HASH"}}],"GlobalSecondaryIndexes":[{}]}}"#,
+        definitions.join(","),
+        indexes.join(",")
+    );
+    engine.run(Operation::parse("CreateTable", table.as_bytes()).expect("JSON")).expect("a table");
+    for entries in [0, 1, 5, 10, 20] {
+        let count = 20_000;
+        let make = |n: usize| {
+            let mut item = Item::from([("pk".to_owned(), Value::from(format!("{entries}-{n}")))]);
+            for index in 0..entries {
+                item.insert(format!("g{index}"), Value::from(format!("{n}")));
+            }
+            item
+        };
+        let mut items: Vec<_> = (0..count).map(make).collect();
+        let puts = rate(count, |_| {
+            engine.put_item(PutItem::new("Items", items.pop().expect("one for each"))).expect("a put");
+        });
+        println!("{entries:>4} entries {:>10.2} µs", 1e6 / puts);
+    }
+}
+
+fn opening() {
+    let mut times: Vec<f64> = (0..11)
+        .map(|_| {
+            let directory = tempfile::tempdir().expect("a directory");
+            let started = Instant::now();
+            let engine = Engine::open(directory.path(), Options { durability: Durability::Sync, ..Options::default() });
+            let time = started.elapsed().as_secs_f64() * 1000.0;
+            drop(engine.expect("a database"));
+            time
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    println!("opening an empty directory: median {:.1} ms, worst {:.1} ms", times[times.len() / 2], times[times.len() - 1]);
+}

@@ -10,25 +10,26 @@ use server::{Client, ClientError};
 
 use crate::failure::Failure;
 
-/// Where the data is.
+/// Where the data is, and how to ask for it.
 #[derive(Args)]
 pub(crate) struct Place {
+    #[command(flatten)]
+    source: Source,
+    /// The region to sign requests for.
+    #[arg(long, default_value = "us-east-1", env = "AWS_REGION")]
+    region: String,
+}
+
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Source {
     /// The directory of a database that no server has open.
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "MONOTABLE_DATA",
-        required_unless_present = "endpoint_url",
-        conflicts_with = "endpoint_url"
-    )]
+    #[arg(long, value_name = "DIR", env = "MONOTABLE_DATA")]
     data: Option<PathBuf>,
     /// A server that speaks DynamoDB, such as http://127.0.0.1:8000; with the access key in AWS_ACCESS_KEY_ID and
     /// AWS_SECRET_ACCESS_KEY.
     #[arg(long, value_name = "URL", env = "MONOTABLE_ENDPOINT_URL")]
     endpoint_url: Option<String>,
-    /// The region to sign requests for.
-    #[arg(long, default_value = "us-east-1", env = "AWS_REGION")]
-    region: String,
 }
 
 /// An open database.
@@ -40,7 +41,7 @@ pub(crate) enum Database {
 impl Place {
     /// Opens a database that is there.
     pub(crate) fn open(&self) -> Result<Database, Failure> {
-        if let Some(path) = &self.data
+        if let Some(path) = &self.source.data
             && !path.is_dir()
         {
             return Err(Failure::with_help(
@@ -53,12 +54,12 @@ impl Place {
 
     /// Opens a database, or makes one where there is none.
     pub(crate) fn open_or_make(&self) -> Result<Database, Failure> {
-        if let Some(url) = &self.endpoint_url {
+        if let Some(url) = &self.source.endpoint_url {
             let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| "local".to_owned());
             let (id, secret) = (variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"));
             return Ok(Database::Endpoint(Box::new(Client::new(url, &self.region, &id, &secret)?)));
         }
-        let path = self.data.clone().unwrap_or_default();
+        let path = self.source.data.clone().unwrap_or_default();
         // A command syncs once, at its end.
         let options =
             Options { durability: Durability::None, region: self.region.clone(), ..Options::default() };

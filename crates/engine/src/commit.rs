@@ -10,7 +10,7 @@
 //! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer. Where it does
 //! not, handing over to a thread would cost more than the write, so the caller owns the commit itself.
 //!
-//! Path of a write: `Committer::run` -> queue -> [`Owner::commit`] (decide, apply, sync, publish) -> answer.
+//! Path of a write: `Committer::run` -> queue -> [`Shared::commit`] (decide, apply, sync, publish) -> answer.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -34,6 +34,8 @@ use crate::totals::{Totals, TotalsChange};
 const GROUP_TASKS_MAX: usize = 1024;
 /// A commit has room for so many stream records; 1,024 tasks of 100 items stay far below.
 const RECORDS_PER_COMMIT: u64 = 1 << 20;
+/// Room for an item, two index entries and a record; more grows.
+const WRITES_PER_TASK: usize = 4;
 /// How long after a failed attempt a stopped store is tried again.
 const REOPEN_PAUSE: Duration = Duration::from_millis(500);
 
@@ -220,6 +222,11 @@ impl Committer {
         }
     }
 
+    /// The tables that readers see now.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.shared.published.load().catalog.clone()
+    }
+
     /// Items and bytes of a collection now.
     pub(crate) fn totals_of(&self, id: CollectionId) -> TotalsChange {
         self.shared.totals.lock().of(id)
@@ -248,9 +255,7 @@ impl Committer {
         if self.thread.is_none() {
             return self.shared.commit_own(decide);
         }
-        let (answer, receive) = handover();
-        self.enqueue(decide, answer, false);
-        receive()
+        self.wait_for(decide, false)
     }
 
     /// As [`Committer::run`], for a task that reads ranges of the latest state: it forms a group by itself.
@@ -261,9 +266,7 @@ impl Committer {
         if self.thread.is_none() {
             return self.shared.commit_own(decide);
         }
-        let (answer, receive) = handover();
-        self.enqueue(decide, answer, true);
-        receive()
+        self.wait_for(decide, true)
     }
 
     /// Lets a task decide and calls `answer` once its group is as durable as promised; does not wait where that means
@@ -278,6 +281,18 @@ impl Committer {
         } else {
             self.enqueue(decide, answer, false);
         }
+    }
+
+    /// Hands a task to the owner's thread and waits for its outcome. Should the thread die, the caller is told.
+    fn wait_for<T: Send + 'static>(
+        &self,
+        decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static,
+        alone: bool,
+    ) -> Result<T, Fault> {
+        let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+        // A caller that went away does not want the answer.
+        self.enqueue(decide, move |outcome| drop(sender.send(outcome)), alone);
+        receiver.recv().unwrap_or_else(|_| Err(Fault::Store(stopping())))
     }
 
     fn enqueue<T: Send + 'static>(
@@ -316,16 +331,6 @@ impl Drop for Committer {
     }
 }
 
-/// Hands an outcome from the owner's thread to a waiting caller. Should the thread die, the caller is told.
-fn handover<T: Send + 'static>()
--> (impl FnOnce(Result<T, Fault>) + Send + 'static, impl FnOnce() -> Result<T, Fault>) {
-    let (sender, receiver) = std::sync::mpsc::sync_channel(1);
-    // A caller that went away does not want the answer.
-    let give = move |outcome| drop(sender.send(outcome));
-    let take = move || receiver.recv().unwrap_or_else(|_| Err(Fault::Store(stopping())));
-    (give, take)
-}
-
 fn spawn_owner(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StoreError> {
     let shared = shared.clone();
     let spawned = std::thread::Builder::new().name("monotable-commit".to_owned()).spawn(move || shared.own());
@@ -356,7 +361,7 @@ impl Shared {
             Ok(snapshot) => snapshot,
             Err(error) => return answer_all(tasks, &Err(error)),
         };
-        let mut group = Group::new(self, owner, tasks.len() > 1);
+        let mut group = Group::new(self, owner, tasks.len());
         for task in &mut tasks {
             let changes = task.decide(&group.latest(&snapshot));
             group.take(changes);
@@ -374,7 +379,7 @@ impl Shared {
     ) -> Result<T, Fault> {
         let mut owner = self.owner.lock();
         let snapshot = self.ready(&mut owner)?;
-        let mut group = Group::new(self, &mut owner, false);
+        let mut group = Group::new(self, &mut owner, 1);
         let decision = decide(&group.latest(&snapshot));
         drop(snapshot);
         let (value, changes) = decision?;
@@ -472,12 +477,12 @@ struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn new(shared: &'a Shared, owner: &'a mut Owner, shows_writes: bool) -> Group<'a> {
+    fn new(shared: &'a Shared, owner: &'a mut Owner, tasks: usize) -> Group<'a> {
         Group {
             now_milliseconds: shared.clock.now_milliseconds(),
-            batch: Batch::default(),
+            batch: Batch::with_capacity(tasks * WRITES_PER_TASK),
             written: FxHashMap::default(),
-            shows_writes,
+            shows_writes: tasks > 1,
             catalog: owner.catalog.clone(),
             totals: FxHashMap::default(),
             next_sequence: (shared.store.last_commit() + 1) * RECORDS_PER_COMMIT,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dynamo::ApiError;
 use dynamo::operation::{Operation, Reply};
 
+use crate::catalog::Catalog;
 use crate::commit::{Committer, View};
 use crate::fault::Fault;
 use crate::housekeeping::Housekeeper;
@@ -71,7 +72,8 @@ impl Engine {
     /// A database in memory with these settings; the durability is [`Durability::InMemory`] whatever they say.
     pub fn in_memory_with(options: Options) -> Engine {
         let options = Options { durability: Durability::InMemory, ..options };
-        Engine::start(Arc::new(MemoryStore::new()), options).expect("an empty store in memory has nothing to fail on")
+        Engine::start(Arc::new(MemoryStore::new()), options)
+            .expect("an empty store in memory has nothing to fail on")
     }
 
     pub(crate) fn start(store: Arc<dyn Store>, options: Options) -> Result<Engine, crate::store::StoreError> {
@@ -90,7 +92,11 @@ impl Engine {
 
     /// Starts an operation and calls `answer` when it is done: on this thread for what only reads, and for writes that wait for a
     /// disk later, on the thread that commits. Nothing waits in between.
-    pub fn submit(&self, operation: Operation, answer: impl FnOnce(Result<Reply, ApiError>) + Send + 'static) {
+    pub fn submit(
+        &self,
+        operation: Operation,
+        answer: impl FnOnce(Result<Reply, ApiError>) + Send + 'static,
+    ) {
         crate::operation::submit(self, operation, answer);
     }
 
@@ -130,6 +136,11 @@ impl Engine {
         if let Some(housekeeper) = &self.housekeeper {
             housekeeper.wake();
         }
+    }
+
+    /// The tables now. A writer asks for no more: a snapshot that is alive while the store in memory is written to makes it copy.
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.inner.committer.catalog()
     }
 
     pub(crate) fn view(&self) -> View {

@@ -4,9 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use dynamo::operation::{
-    self, AttributeValueUpdate, ConditionalOperator, ExpectedAttributeValue,
-};
+use dynamo::operation::{self, AttributeValueUpdate, ConditionalOperator, ExpectedAttributeValue};
 use dynamo::{ApiError, Choice, Faults, Map, Value};
 use expression::{Condition, KeyConditions, Projection, Substitutions, Update, legacy};
 
@@ -192,7 +190,11 @@ pub(crate) struct ReadParameters<'a> {
 
 impl<'a> ReadParameters<'a> {
     /// Refuses parameters that must not come together; Query has a key condition beside them.
-    pub(crate) fn check(&self, key_expression: Option<bool>, legacy_keys: Option<bool>) -> Result<(), ApiError> {
+    pub(crate) fn check(
+        &self,
+        key_expression: Option<bool>,
+        legacy_keys: Option<bool>,
+    ) -> Result<(), ApiError> {
         let mut expressions = vec![
             ("ProjectionExpression", self.projection.is_some()),
             ("FilterExpression", self.filter.is_some()),
@@ -215,26 +217,16 @@ impl<'a> ReadParameters<'a> {
     pub(crate) fn bind_legacy_filter(&self) -> Result<Option<Condition>, ApiError> {
         self.faults.check(self.filter_name)?;
         let operator = self.conditional_operator.as_ref().and_then(Choice::known);
-        match self.legacy_filter.as_ref().filter(|filter| !filter.is_empty()) {
-            Some(filter) => Ok(Some(legacy::filter(filter, operator)?)),
-            None => {
-                legacy::check_operator_alone(operator)?;
-                Ok(None)
-            }
+        if let Some(filter) = self.legacy_filter.as_ref().filter(|filter| !filter.is_empty()) {
+            return Ok(Some(legacy::filter(filter, operator)?));
         }
+        legacy::check_operator_alone(operator)?;
+        Ok(None)
     }
 
     /// The names and values.
     pub(crate) fn expressions(&self) -> Result<Expressions<'a>, ApiError> {
         Expressions::new(self.names, self.values, self.faults)
-    }
-
-    /// The projection, from an expression or AttributesToGet.
-    pub(crate) fn bind_projection(&self, expressions: &mut Expressions<'_>) -> Result<Option<Projection>, ApiError> {
-        match expressions.projection(self.projection)? {
-            Some(projection) => Ok(Some(projection)),
-            None => attributes_to_get(self.attributes_to_get.as_ref()),
-        }
     }
 }
 
@@ -257,9 +249,10 @@ pub(crate) fn check_start_key_values(faults: &Faults) -> Result<(), ApiError> {
     let Some(fault) = faults.of("ExclusiveStartKey") else { return Ok(()) };
     let error = ApiError::from(fault.kind.clone());
     // DynamoDB says what the value is part of for some mistakes and not for others.
-    let is_bare = ["contains duplicates", "number set", "numeric value", "significant digits", "number with magnitude"]
-        .iter()
-        .any(|words| error.message.contains(words));
+    let is_bare =
+        ["contains duplicates", "number set", "numeric value", "significant digits", "number with magnitude"]
+            .iter()
+            .any(|words| error.message.contains(words));
     if is_bare {
         return Err(error);
     }

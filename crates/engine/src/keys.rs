@@ -1,6 +1,9 @@
 //! Keys of requests, checked against a table: what comes out can be looked up.
 
-use dynamo::{ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, StoredItem, Value, ValueRef, ValueType};
+use dynamo::{
+    ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, StoredItem, Value,
+    ValueRef, ValueType,
+};
 
 use crate::layout::{ItemKey, KeyAttribute, KeySchema};
 use crate::table::{KEY_MISMATCH, Table};
@@ -47,7 +50,11 @@ fn type_mismatch(attribute: &KeyAttribute, value: &Value) -> ApiError {
 }
 
 /// Checks that a key value of the right type is neither empty nor too long.
-fn check_key_value(schema: &KeySchema, attribute: &KeyAttribute, value: KeyValue<'_>) -> Result<(), ApiError> {
+fn check_key_value(
+    schema: &KeySchema,
+    attribute: &KeyAttribute,
+    value: KeyValue<'_>,
+) -> Result<(), ApiError> {
     if value.is_empty() {
         return Err(ApiError::validation(format!(
             "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty \
@@ -94,7 +101,8 @@ pub(crate) fn check_index_keys<'a>(
     value_of: impl Fn(&str) -> Option<ValueRef<'a>>,
 ) -> Result<(), ApiError> {
     for index in table.written_indexes() {
-        for attribute in index.schema.attributes().filter(|attribute| !table.schema.contains(&attribute.name)) {
+        for attribute in index.schema.attributes().filter(|attribute| !table.schema.contains(&attribute.name))
+        {
             let Some(value) = value_of(&attribute.name) else { continue };
             check_index_key(&index.name, &index.schema, attribute, value)?;
         }
@@ -148,7 +156,8 @@ pub(crate) fn check_updated_index_keys(
     new: &StoredItem,
 ) -> Result<(), ApiError> {
     for index in table.written_indexes() {
-        for attribute in index.schema.attributes().filter(|attribute| !table.schema.contains(&attribute.name)) {
+        for attribute in index.schema.attributes().filter(|attribute| !table.schema.contains(&attribute.name))
+        {
             let Some(value) = new.get(&attribute.name) else { continue };
             if old.and_then(|old| old.get(&attribute.name)).is_some_and(|before| before == value) {
                 continue;

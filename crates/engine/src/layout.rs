@@ -155,7 +155,10 @@ pub(crate) fn index_entry_key(
 }
 
 /// The start of all keys of the partition with these values.
-pub(crate) fn partition_prefix_of<'a>(id: CollectionId, values: impl Iterator<Item = KeyValue<'a>>) -> Vec<u8> {
+pub(crate) fn partition_prefix_of<'a>(
+    id: CollectionId,
+    values: impl Iterator<Item = KeyValue<'a>>,
+) -> Vec<u8> {
     let mut partition = Vec::with_capacity(64);
     for value in values {
         value.encode(&mut partition);
@@ -313,6 +316,7 @@ mod key_type_name {
     use dynamo::KeyType;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
     pub(super) fn serialize<S: Serializer>(key_type: &KeyType, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(key_type.name())
     }

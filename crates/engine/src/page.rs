@@ -35,12 +35,14 @@ pub(crate) fn read_page(
 ) -> Result<Page, Fault> {
     let mut page = Page::default();
     let (lower, upper) = (request.range.lower.as_ref(), request.range.upper.as_ref());
-    let entries = snapshot.range(Space::Data, lower.map(|key| &**key), upper.map(|key| &**key), request.direction);
+    let entries =
+        snapshot.range(Space::Data, lower.map(|key| &**key), upper.map(|key| &**key), request.direction);
     for entry in entries {
         let item = StoredItem::from_bytes(entry?.1);
         page.scanned += 1;
         page.scanned_bytes += item.size_bytes();
-        let is_full = request.limit.is_some_and(|limit| page.scanned >= limit) || page.scanned_bytes >= PAGE_BYTES_MAX;
+        let is_full =
+            request.limit.is_some_and(|limit| page.scanned >= limit) || page.scanned_bytes >= PAGE_BYTES_MAX;
         if is_full {
             page.last = Some(item.clone());
         }

@@ -28,14 +28,17 @@ impl Parameters<'_> {
             )));
         }
         if self.names && expressions.is_empty() {
-            return Err(ApiError::validation("ExpressionAttributeNames can only be specified when using expressions"));
+            return Err(ApiError::validation(
+                "ExpressionAttributeNames can only be specified when using expressions",
+            ));
         }
         self.check_values()
     }
 
     fn check_values(&self) -> Result<(), ApiError> {
         let with_values = || self.expressions.iter().filter(|(name, _)| *name != "ProjectionExpression");
-        if !self.values || with_values().next().is_none() || with_values().any(|(_, is_present)| *is_present) {
+        if !self.values || with_values().next().is_none() || with_values().any(|(_, is_present)| *is_present)
+        {
             return Ok(());
         }
         let names: Vec<_> = with_values().map(|(name, _)| *name).collect();

@@ -40,7 +40,9 @@ impl Source {
             ApiError::validation(format!("The table does not have the specified index: {name}"))
         })?;
         if !index.local && consistent_read == Some(true) {
-            return Err(ApiError::validation("Consistent reads are not supported on global secondary indexes"));
+            return Err(ApiError::validation(
+                "Consistent reads are not supported on global secondary indexes",
+            ));
         }
         if index.state == IndexState::Creating {
             return Err(ApiError::validation(format!(
@@ -91,12 +93,12 @@ impl Source {
 
     /// The place in the store after which a page starts.
     pub(crate) fn start_position(&self, start_key: &Item) -> Result<bytes::Bytes, ApiError> {
-        let of_table = self.table.schema.attributes().filter_map(|attribute| {
-            Some((attribute.name.clone(), start_key.get(&attribute.name)?.clone()))
-        });
-        let item_key = check_key(&self.table, &of_table.collect()).map_err(|error| {
-            ApiError::validation(format!("{INVALID_START}: {}", error.message))
-        })?;
+        let of_table =
+            self.table.schema.attributes().filter_map(|attribute| {
+                Some((attribute.name.clone(), start_key.get(&attribute.name)?.clone()))
+            });
+        let item_key = check_key(&self.table, &of_table.collect())
+            .map_err(|error| ApiError::validation(format!("{INVALID_START}: {}", error.message)))?;
         match self.index() {
             Some(index) => index_entry_key(index.id, &index.schema, start_key, &item_key)
                 .ok_or_else(|| ApiError::validation(INVALID_START)),
@@ -110,7 +112,7 @@ impl Source {
     }
 
     /// True if an entry holds this attribute.
-    fn projects(&self, name: &str) -> bool {
+    pub(crate) fn projects(&self, name: &str) -> bool {
         let Some(index) = self.index() else { return true };
         match &index.projection {
             table::Projection::All => true,
@@ -132,7 +134,9 @@ pub(crate) const INVALID_START: &str = "The provided starting key is invalid";
 pub(crate) enum Output {
     /// Only how many there are.
     Count,
-    /// The whole item, or what an index entry holds.
+    /// What the table or index holds.
+    Entries,
+    /// The whole item, also where an index holds less.
     Items,
     /// These attributes.
     Attributes(Projection),
@@ -182,6 +186,9 @@ pub(crate) struct Answer {
     pub(crate) items: Option<Vec<StoredItem>>,
     pub(crate) count: i32,
     pub(crate) scanned_count: i32,
+    /// The size of all that was read.
+    pub(crate) scanned_bytes: usize,
+    pub(crate) units: Units,
     pub(crate) last_evaluated_key: Option<Item>,
     pub(crate) consumed_capacity: Option<ConsumedCapacity>,
 }
@@ -200,15 +207,20 @@ impl Reading {
         check_scalar_keys(&source.table, projection.iter().flat_map(Projection::names))?;
         let select = select.and_then(Choice::known);
         let wants_whole = select == Some(Select::AllAttributes) && !source.projects_all();
-        let missing: Vec<&str> =
-            projection.iter().flat_map(Projection::names).map(|(name, _)| name).filter(|name| !source.projects(name)).collect();
+        let missing: Vec<&str> = projection
+            .iter()
+            .flat_map(Projection::names)
+            .map(|(name, _)| name)
+            .filter(|name| !source.projects(name))
+            .collect();
         if let Some(index) = source.index().filter(|index| !index.local) {
             check_whole(&source, select)?;
             check_missing(index, &missing)?;
         }
         let filtered = filter.iter().flat_map(Condition::paths);
         check_scalar_keys(&source.table, filtered.map(|path| (&*path.root, path.is_nested())))?;
-        let filters_missing = filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
+        let filters_missing =
+            filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
         let completes = wants_whole || !missing.is_empty() || filters_missing;
         let is_local = source.index().is_some_and(|index| index.local);
         Ok(Reading {
@@ -216,7 +228,9 @@ impl Reading {
             output: match (select, projection) {
                 (Some(Select::Count), _) => Output::Count,
                 (_, Some(projection)) => Output::Attributes(projection),
-                _ => Output::Items,
+                // A filter may need the whole item where the answer does not.
+                _ if wants_whole => Output::Items,
+                _ => Output::Entries,
             },
             source,
             page,
@@ -232,26 +246,40 @@ impl Reading {
         let mut count = 0_usize;
         let mut completed_units = 0.0;
         let page = read_page(&view.snapshot, &self.page, |item| {
-            let item = if self.completes { self.complete(view, item, &mut completed_units)? } else { item };
+            let whole = if self.completes {
+                Some(self.complete(view, item.clone(), &mut completed_units)?)
+            } else {
+                None
+            };
+            let seen = whole.as_ref().unwrap_or(&item);
             if let Some(filter) = &self.filter
-                && !filter.matches(Some(&item))
+                && !filter.matches(Some(seen))
             {
                 return Ok(());
             }
             count += 1;
             match &self.output {
                 Output::Count => {}
-                Output::Items => items.push(item),
-                Output::Attributes(projection) => items.push(projection.apply(&item)),
+                Output::Entries => items.push(item),
+                Output::Items => items.push(whole.unwrap_or(item)),
+                Output::Attributes(projection) => items.push(projection.apply(seen)),
             }
             Ok(())
         })?;
+        let units = self.units(page.scanned_bytes, completed_units);
         Ok(Answer {
             items: (!matches!(self.output, Output::Count)).then_some(items),
             count: i32::try_from(count).unwrap_or(i32::MAX),
             scanned_count: i32::try_from(page.scanned).unwrap_or(i32::MAX),
+            scanned_bytes: page.scanned_bytes,
             last_evaluated_key: page.last.as_ref().map(|last| self.source.start_key(last)),
-            consumed_capacity: self.capacity(page.scanned_bytes, completed_units),
+            consumed_capacity: consumed(
+                self.wanted_capacity.as_ref(),
+                &self.source.table,
+                &units,
+                Detail::Plain,
+            ),
+            units,
         })
     }
 
@@ -264,14 +292,14 @@ impl Reading {
         Ok(item)
     }
 
-    fn capacity(&self, scanned_bytes: usize, completed_units: f64) -> Option<ConsumedCapacity> {
+    fn units(&self, scanned_bytes: usize, completed_units: f64) -> Units {
         let scanned = read_units(scanned_bytes, self.kind);
         let mut units = Units::of_table(completed_units);
         match self.source.index() {
             Some(index) => units.add_index(index.local, &index.name, scanned),
             None => units.table += scanned,
         }
-        consumed(self.wanted_capacity.as_ref(), &self.source.table, &units, Detail::Plain)
+        units
     }
 }
 

@@ -1,8 +1,8 @@
 //! One write as an operation of its own: the write, what the client wants to know about it, and the answer's common parts.
 
 use dynamo::operation::{
-    ConsumedCapacity, ItemCollectionMetrics, ReturnConsumedCapacity, ReturnItemCollectionMetrics, ReturnValues,
-    ReturnValuesOnConditionCheckFailure,
+    ConsumedCapacity, ItemCollectionMetrics, ReturnConsumedCapacity, ReturnItemCollectionMetrics,
+    ReturnValues, ReturnValuesOnConditionCheckFailure,
 };
 use dynamo::{ApiError, Choice};
 
@@ -58,7 +58,8 @@ impl SingleWrite {
     pub(crate) fn decide(&self, latest: &Latest<'_>) -> Result<(Done, Changes), Fault> {
         let asked = &self.asked;
         let with_item = asked.on_failure.as_ref();
-        let with_item = with_item.is_some_and(|wanted| *wanted == ReturnValuesOnConditionCheckFailure::AllOld);
+        let with_item =
+            with_item.is_some_and(|wanted| *wanted == ReturnValuesOnConditionCheckFailure::AllOld);
         let written = self.write.decide(latest).map_err(|refusal| refusal.into_fault(with_item))?;
         let mut changes = Changes::default();
         written.add_to(&mut changes, latest);

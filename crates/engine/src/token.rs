@@ -3,7 +3,7 @@
 //! A token is stored in the batch of its transaction, with a fingerprint of the request, so it survives a restart; it is valid for ten minutes.
 
 use bytes::{Buf, Bytes};
-use dynamo::operation::TransactWriteItems;
+use dynamo::operation::{ExecuteTransaction, TransactWriteItems};
 use dynamo::{ApiError, ErrorKind};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -30,6 +30,15 @@ impl Token {
         Some(Token { text, fingerprint: xxh3_128(&json) })
     }
 
+    /// The token of statements, if they have one. What they cost may be asked differently the next time.
+    pub(crate) fn of_statements(request: &ExecuteTransaction) -> Option<Token> {
+        let text = request.client_request_token.clone()?;
+        let request = ExecuteTransaction { return_consumed_capacity: None, ..request.clone() };
+        let mut json = Vec::with_capacity(1024);
+        request.write_json(&mut json);
+        Some(Token { text, fingerprint: xxh3_128(&json) })
+    }
+
     fn key(&self) -> Bytes {
         meta::key(MetaKey::TOKEN, self.text.as_bytes())
     }
@@ -37,7 +46,9 @@ impl Token {
     /// True if this request was carried out already; an error if another request had this token.
     pub(crate) fn was_used(&self, latest: &Latest<'_>) -> Result<bool, Fault> {
         let Some(mut stored) = latest.get(Space::Meta, &self.key())? else { return Ok(false) };
-        let (Ok(expiry), Ok(fingerprint)) = (stored.try_get_i64(), stored.try_get_u128()) else { return Ok(false) };
+        let (Ok(expiry), Ok(fingerprint)) = (stored.try_get_i64(), stored.try_get_u128()) else {
+            return Ok(false);
+        };
         if expiry <= latest.now_milliseconds {
             return Ok(false);
         }

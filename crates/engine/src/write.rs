@@ -137,7 +137,8 @@ impl Refusal {
         match self {
             Refusal::Fault(fault) => fault,
             Refusal::Condition(item) => {
-                let mut error = ApiError::new(ErrorKind::ConditionalCheckFailed, "The conditional request failed");
+                let mut error =
+                    ApiError::new(ErrorKind::ConditionalCheckFailed, "The conditional request failed");
                 error.item = item.filter(|_| with_item);
                 Fault::Api(error)
             }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dynamo::operation::{
-    AttributeAction, AttributeValueUpdate, ComparisonOperator, Condition as LegacyCondition, ConditionalOperator,
-    ExpectedAttributeValue,
+    AttributeAction, AttributeValueUpdate, ComparisonOperator, Condition as LegacyCondition,
+    ConditionalOperator, ExpectedAttributeValue,
 };
 use dynamo::{ApiError, Choice, StoredValue, Value, ValueType};
 

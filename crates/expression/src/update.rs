@@ -10,10 +10,11 @@
 use std::collections::BTreeMap;
 
 use dynamo::{
-    ApiError, Item, ItemBuilder, Number, NumberError, Shape, StoredItem, StoredValue, Value, ValueRef, ValueType,
+    ApiError, Item, ItemBuilder, Number, NumberError, Shape, StoredItem, StoredValue, Value, ValueRef,
+    ValueType,
 };
 
-use crate::path::Path;
+use crate::path::{Path, Step};
 use crate::project::Projection;
 
 mod change;
@@ -210,6 +211,11 @@ impl Update {
                 changes.insert(&path.root, value);
                 continue;
             }
+            if action.only_removes() && path.is_nested() && path.find(base).is_none() {
+                // What the item did not have is not taken away, even if something else has come to its place.
+                check_parent(path, base)?;
+                continue;
+            }
             let mut attribute = match changes.remove(&*path.root) {
                 Some(before) => before.map(New::into_value),
                 None => base.get(&path.root).map(ValueRef::decode),
@@ -222,6 +228,16 @@ impl Update {
 
     fn type_error(&self) -> UpdateError {
         if self.legacy { UpdateError::TypeMismatch } else { UpdateError::OperandType }
+    }
+}
+
+/// A nested path needs a map or list to lead into.
+fn check_parent(path: &Path, item: &StoredItem) -> Result<(), UpdateError> {
+    let Some((end, way)) = path.steps.split_last() else { return Ok(()) };
+    let parent = Path { root: path.root.clone(), steps: way.to_vec() };
+    match (parent.find(item).map(ValueRef::shape), end) {
+        (Some(Shape::M(_)), Step::Name(_)) | (Some(Shape::L(_)), Step::Index(_)) => Ok(()),
+        _ => Err(UpdateError::InvalidPath),
     }
 }
 

@@ -64,12 +64,12 @@ fn header_claim<'a>(request: &'a Parts, text: &'a str) -> Result<Claim<'a>, ApiE
     let algorithm = parts.next().unwrap_or("");
     let (mut credential, mut signature, mut signed_headers) = ("", "", "");
     for part in parts {
-        let (name, value) = part.split_once('=').unwrap_or((part, ""));
-        match name {
-            "Credential" => credential = value,
-            "Signature" => signature = value,
-            "SignedHeaders" => signed_headers = value,
-            _ => {}
+        if let Some(value) = part.strip_prefix("Credential=") {
+            credential = value;
+        } else if let Some(value) = part.strip_prefix("SignedHeaders=") {
+            signed_headers = value;
+        } else if let Some(value) = part.strip_prefix("Signature=") {
+            signature = value;
         }
     }
     let date =

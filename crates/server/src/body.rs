@@ -149,15 +149,15 @@ impl Kept {
 impl Reading {
     async fn run(mut self) -> Result<RequestBody, BodyError> {
         if self.body.size_hint().lower() > BODY_BYTES_MAX as u64 {
-            return self.discard(0).await;
+            return self.discard(0, BodyError::TooLarge).await;
         }
         while let Some(data) = self.next().await? {
             let size = self.kept.len() + data.len();
             if size > BODY_BYTES_MAX {
-                return self.discard(size as u64).await;
+                return self.discard(size as u64, BodyError::TooLarge).await;
             }
-            if let Some(share) = &mut self.share {
-                share.cover(size)?;
+            if let Some(Err(refusal)) = self.share.as_mut().map(|share| share.cover(size)) {
+                return self.discard(size as u64, refusal).await;
             }
             self.kept.push(data);
         }
@@ -166,7 +166,7 @@ impl Reading {
     }
 
     /// Reads the rest of a body that is refused, so that the client is ready to hear so; not for ever.
-    async fn discard(mut self, mut seen: u64) -> Result<RequestBody, BodyError> {
+    async fn discard(mut self, mut seen: u64, refusal: BodyError) -> Result<RequestBody, BodyError> {
         self.kept = Kept::Nothing;
         self.share = None;
         let announced = self.body.size_hint().lower();
@@ -174,7 +174,7 @@ impl Reading {
             let Some(data) = self.next().await? else { break };
             seen += data.len() as u64;
         }
-        Err(BodyError::TooLarge)
+        Err(refusal)
     }
 
     /// The next piece of data; trailers are not looked at.

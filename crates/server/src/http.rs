@@ -3,7 +3,7 @@
 //! The order of the checks is DynamoDB's: what is not a POST of JSON; JSON that does not parse; an unknown operation; a missing or
 //! incomplete signature; a wrong one; a body of the wrong shape; then the rules of the operation.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use dynamo::{ApiError, ErrorKind};
@@ -98,8 +98,21 @@ async fn operation(service: &Service, activity: &Activity, head: &Parts, body: I
         Err(error) => (None, Err(error)),
         Ok((target, access)) => (Some(target), run(service, target, access, json).await),
     };
-    service.metrics.record(target, outcome.as_ref().err(), body.bytes.len(), started.elapsed());
+    let time = started.elapsed();
+    service.metrics.record(target, outcome.as_ref().err(), body.bytes.len(), time);
+    log(target, outcome.as_ref().err(), time);
     answer(head, content_type, outcome).await
+}
+
+/// One line for each request, for whoever wants to see them; what failed on our side, for everybody. Never values or secrets.
+fn log(target: Option<Target>, error: Option<&ApiError>, time: Duration) {
+    let operation = target.map_or("unknown", |target| target.name);
+    let outcome = error.map_or("success", |error| error.kind.name());
+    if error.is_some_and(|error| error.kind.http_status() >= 500) {
+        tracing::warn!(operation, outcome, ?time, "request failed");
+    } else {
+        tracing::debug!(operation, outcome, ?time, "request");
+    }
 }
 
 /// The content type of the answer, if the request's is one of DynamoDB's.

@@ -18,16 +18,10 @@ use crate::size::{parse_durability, parse_size};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {
     /// The directory of the database; it is made where there is none.
-    #[arg(
-        long,
-        value_name = "DIR",
-        env = "MONOTABLE_DATA",
-        required_unless_present = "in_memory",
-        conflicts_with = "in_memory"
-    )]
-    data: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", default_value = "monotable-data", env = "MONOTABLE_DATA")]
+    data: PathBuf,
     /// Keep everything in memory; it is gone when the server stops.
-    #[arg(long, env = "MONOTABLE_IN_MEMORY")]
+    #[arg(long, conflicts_with = "data", env = "MONOTABLE_IN_MEMORY")]
     in_memory: bool,
     /// The port; 0 lets the system choose one.
     #[arg(long, short, default_value_t = 8000, env = "MONOTABLE_PORT")]
@@ -86,7 +80,8 @@ pub(crate) struct Serve {
 const EXAMPLES: &str = "\
 Examples:
   monotable serve --in-memory
-  monotable serve --data ./data --port 8000
+  monotable serve                                  a durable database in ./monotable-data, on port 8000
+  monotable serve --data ./data --port 8001
   monotable serve --data ./data --port 0 --ready-file ready.txt
   monotable serve --data ./data --host 0.0.0.0 --credentials keys.ini --allowed-host db.internal
 
@@ -128,10 +123,10 @@ impl Serve {
             endpoint: (self.port != 0).then(|| format!("{}:{}", self.host, self.port)),
             ..Options::default()
         };
-        match &self.data {
-            None => Ok(Engine::in_memory_with(options)),
-            Some(path) => Ok(Engine::open(path, options)?),
+        if self.in_memory {
+            return Ok(Engine::in_memory_with(options));
         }
+        Ok(Engine::open(&self.data, options)?)
     }
 
     fn credentials(&self) -> Result<Credentials, Failure> {
@@ -183,9 +178,10 @@ impl Serve {
         if !std::io::stdout().is_terminal() {
             return first;
         }
-        let data = match &self.data {
-            Some(path) => path.display().to_string(),
-            None => "in memory, gone when the server stops".to_owned(),
+        let data = if self.in_memory {
+            "in memory, gone when the server stops".to_owned()
+        } else {
+            self.data.display().to_string()
         };
         let (keys, environment) = if is_open {
             ("any (none are configured)", "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local ")

@@ -21,7 +21,10 @@ impl Substitutes {
             let is_literal = match character {
                 '"' | '{' | '$' => true,
                 '[' => !out.ends_with(|c: char| c.is_alphanumeric() || c == ']' || c == '_'),
-                '-' => (out.ends_with(' ') || is_sign(&out)) && rest[1..].starts_with(|c: char| c.is_ascii_digit()),
+                '-' => {
+                    (out.ends_with(' ') || is_sign(&out))
+                        && rest[1..].starts_with(|c: char| c.is_ascii_digit())
+                }
                 '0'..='9' => true,
                 _ => matches!(&rest[..word_end], "true" | "false" | "null") || rest.starts_with("b\""),
             };

@@ -271,7 +271,6 @@ fn violations_of_batches_name_the_table() {
         r#"{"ReturnConsumedCapacity":"hi"}"#,
         &[("'hi' at 'returnConsumedCapacity'", CAPACITY), ("null at 'requestItems'", NULL)],
     );
-    assert_violations("BatchGetItem", r#"{"RequestItems":{}}"#, &[("'{}' at 'requestItems'", LENGTH_1)]);
     assert_violations(
         "BatchGetItem",
         r#"{"RequestItems":{"abc":{},"def":{"Keys":[]}}}"#,

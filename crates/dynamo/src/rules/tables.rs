@@ -44,8 +44,7 @@ pub(crate) const SEGMENT: &[Rule] = &[AtLeast(0), AtMost(999_999)];
 pub(crate) const BATCH_KEYS: &[Rule] =
     &[Required, LengthAtLeast(1), Plainly(&LengthAtMost(BATCH_GET_ITEMS_MAX))];
 pub(crate) const BATCH_GET_ITEMS: &[Rule] = &[Required, TableKeys];
-pub(crate) const BATCH_WRITE_ITEMS: &[Rule] =
-    &[Required, TableKeys, ValueLengths(1, BATCH_WRITE_ITEMS_MAX)];
+pub(crate) const BATCH_WRITE_ITEMS: &[Rule] = &[Required, TableKeys, ValueLengths(1, BATCH_WRITE_ITEMS_MAX)];
 pub(crate) const ACTIONS: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(TRANSACTION_ACTIONS_MAX)];
 pub(crate) const TOKEN: &[Rule] = &[LengthAtLeast(1), LengthAtMost(36)];
 

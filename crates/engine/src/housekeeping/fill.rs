@@ -22,7 +22,7 @@ use crate::totals::TotalsChange;
 
 /// Fills a little of everything that is being filled.
 pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
-    let catalog = inner.committer.view().catalog;
+    let catalog = inner.committer.catalog();
     let mut worked = false;
     for table in catalog.tables().filter(|table| table.is_filling()) {
         let table = table.clone();

@@ -28,7 +28,7 @@ const WRITES_MAX: usize = 25;
 impl Engine {
     /// Puts and deletes up to 25 items. Each is written; the batch has no conditions.
     pub fn batch_write_item(&self, request: BatchWriteItem) -> Result<BatchWriteItemReply, ApiError> {
-        self.commit(decide(request, &self.view().catalog)?)
+        self.commit(decide(request, &self.catalog())?)
     }
 }
 

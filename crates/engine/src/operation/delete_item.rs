@@ -17,7 +17,7 @@ use crate::write::{Action, ItemWrite};
 impl Engine {
     /// Removes the item with a key, if there is one.
     pub fn delete_item(&self, request: DeleteItem) -> Result<DeleteItemReply, ApiError> {
-        self.commit(decide(request, &self.view().catalog)?)
+        self.commit(decide(request, &self.catalog())?)
     }
 }
 

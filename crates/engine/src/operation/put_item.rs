@@ -17,7 +17,7 @@ use crate::write::{Action, ITEM_BYTES_MAX, ITEM_TOO_LARGE, ItemWrite};
 impl Engine {
     /// Stores an item in the place of the one with the same key.
     pub fn put_item(&self, request: PutItem) -> Result<PutItemReply, ApiError> {
-        self.commit(decide(request, &self.view().catalog)?)
+        self.commit(decide(request, &self.catalog())?)
     }
 }
 

@@ -5,7 +5,9 @@ use std::ops::Bound;
 use bytes::Bytes;
 use dynamo::operation::{Query, QueryReply};
 use dynamo::{ApiError, Item, KeyValue, StoredValue};
-use expression::{Condition, KeyCondition, KeyConditionError, KeyConditions, KeyRange as SortRange, Projection};
+use expression::{
+    Condition, KeyCondition, KeyConditionError, KeyConditions, KeyRange as SortRange, Projection,
+};
 
 use crate::catalog::Catalog;
 use crate::engine::Engine;
@@ -93,7 +95,7 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
     let schema = source.schema();
     let keys = checked.keys.resolve(&expression_schema(schema))?;
     check_sizes(schema, &keys)?;
-    let partition = Partition::new(&source, &keys)?;
+    let partition = Partition::new(&source, &keys);
     let direction = match request.scan_index_forward {
         Some(false) => Direction::Reverse,
         _ => Direction::Forward,
@@ -115,6 +117,13 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         request.consistent_read,
         request.return_consumed_capacity,
     )
+}
+
+/// The keys that conditions on all partition key attributes, and perhaps on some of the sort key, leave to be read.
+pub(crate) fn partition_range(source: &Source, conditions: &KeyConditions) -> Result<KeyRange, ApiError> {
+    let keys = conditions.resolve(&expression_schema(source.schema()))?;
+    check_sizes(source.schema(), &keys)?;
+    Ok(Partition::new(source, &keys).range())
 }
 
 fn expression_schema(schema: &KeySchema) -> expression::KeySchema<'_> {
@@ -168,7 +177,7 @@ struct Partition {
 }
 
 impl Partition {
-    fn new(source: &Source, keys: &KeyCondition) -> Result<Partition, ApiError> {
+    fn new(source: &Source, keys: &KeyCondition) -> Partition {
         let partition = keys.partition.iter().filter_map(|value| KeyValue::from_stored(value.as_ref()));
         let prefix = partition_prefix_of(source.collection(), partition);
         let mut equal = Vec::new();
@@ -177,7 +186,7 @@ impl Partition {
         }
         let is_limited = !equal.is_empty() || keys.range.is_some();
         let (lower, upper) = sort_bounds(&equal, keys.range.as_ref());
-        Ok(Partition { prefix, lower, upper, is_limited })
+        Partition { prefix, lower, upper, is_limited }
     }
 
     /// The range of keys in the store.

@@ -33,7 +33,7 @@ impl Engine {
         request: DescribeTimeToLive,
     ) -> Result<DescribeTimeToLiveReply, ApiError> {
         request.check_fields()?;
-        let table = find_named_table(&self.view().catalog, request.table_name.as_deref())?;
+        let table = find_named_table(&self.catalog(), request.table_name.as_deref())?;
         let status = match table.time_to_live {
             Some(_) => TimeToLiveStatus::Enabled,
             None => TimeToLiveStatus::Disabled,

@@ -27,6 +27,7 @@ impl Default for Settings {
     }
 }
 
+#[cfg(test)]
 impl Faults {
     /// Makes the next `apply` fail before anything is written.
     pub(crate) fn fail_next_apply(&self) {
@@ -42,7 +43,9 @@ impl Faults {
     pub(crate) fn pretend_free_bytes(&self, bytes: u64) {
         self.0.free_bytes.store(bytes, Relaxed);
     }
+}
 
+impl Faults {
     pub(super) fn before_apply(&self) -> io::Result<()> {
         take(&self.0.fail_apply)
     }

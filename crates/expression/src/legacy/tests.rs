@@ -7,7 +7,10 @@ use crate::testing::{b, bs, l, m, map, n, ns, s, ss, words};
 fn conditions(entries: &[(&str, ComparisonOperator, &[Value])]) -> BTreeMap<String, LegacyCondition> {
     let entry = |(name, operator, values): &(&str, ComparisonOperator, &[Value])| {
         let attribute_value_list = (!values.is_empty()).then(|| values.to_vec());
-        ((*name).to_owned(), LegacyCondition { comparison_operator: Some((*operator).into()), attribute_value_list })
+        (
+            (*name).to_owned(),
+            LegacyCondition { comparison_operator: Some((*operator).into()), attribute_value_list },
+        )
     };
     entries.iter().map(entry).collect()
 }
@@ -116,12 +119,14 @@ fn arguments_of_operators_are_checked() {
 
 #[test]
 fn expected_values_are_conditions() {
-    let entry =
-        |value: Option<Value>, exists, comparison_operator: Option<ComparisonOperator>, attribute_value_list: Option<Vec<Value>>| {
-            let comparison_operator = comparison_operator.map(Choice::from);
-            let entry = ExpectedAttributeValue { value, exists, comparison_operator, attribute_value_list };
-            BTreeMap::from([("txt".to_owned(), entry)])
-        };
+    let entry = |value: Option<Value>,
+                 exists,
+                 comparison_operator: Option<ComparisonOperator>,
+                 attribute_value_list: Option<Vec<Value>>| {
+        let comparison_operator = comparison_operator.map(Choice::from);
+        let entry = ExpectedAttributeValue { value, exists, comparison_operator, attribute_value_list };
+        BTreeMap::from([("txt".to_owned(), entry)])
+    };
     let matches = |entries: &BTreeMap<String, ExpectedAttributeValue>| {
         let condition = expected(entries, None).unwrap();
         (condition.matches(Some(&sample())), condition.matches(None))

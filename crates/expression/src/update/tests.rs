@@ -134,6 +134,14 @@ fn remove_takes_away() {
 }
 
 #[test]
+fn what_was_not_there_is_not_taken_away() {
+    let text = "SET d[7] = :x REMOVE d[3]";
+    let d = l(&[s("p"), m(&[("q", s("r"))]), l(&[n("1"), n("2"), n("3")]), s("x")]);
+    assert_eq!(after(text, &sample()), Ok(Some(sample_with(&[("d", Some(d))]))));
+    assert_eq!(after("SET d[7] = :m REMOVE d[3].k", &sample()), Err(UpdateError::InvalidPath));
+}
+
+#[test]
 fn add_and_delete_change_numbers_and_sets() {
     for (text, changes) in [
         ("ADD a :two", vec![("a", Some(n("12")))]),

@@ -177,6 +177,11 @@ impl Activity {
         }
     }
 
+    /// Whether nobody waits for an answer on it.
+    fn can_be_spared(&self) -> bool {
+        self.phase() != Phase::Work && self.order() == Order::Serve && self.in_flight.load(Relaxed) <= 1
+    }
+
     /// Whether it has taken longer than it may.
     fn is_overdue(&self, now: u32, limits: &Limits) -> bool {
         let longer = |since: u32, limit: Duration| u128::from(now.saturating_sub(since)) > limit.as_millis();
@@ -225,7 +230,7 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.registry.open.lock().remove(&self.id);
-        self.registry.closed.notify_waiters();
+        self.registry.closed.notify_one();
     }
 }
 
@@ -261,20 +266,18 @@ impl Registry {
     /// Closes the connection that can best be spared: the one idle for longest, then the slowest to send its request. False
     /// where all are at work.
     pub(crate) fn make_room(&self) -> bool {
-        let rank = |activity: &Arc<Activity>| (activity.phase() as u8, activity.since.load(Relaxed));
         let open = self.open.lock();
-        let sparable = open.values().filter(|activity| {
-            activity.phase() != Phase::Work
-                && activity.order() == Order::Serve
-                && activity.in_flight.load(Relaxed) <= 1
-        });
-        let Some(spared) = sparable.min_by_key(|activity| rank(activity)).cloned() else { return false };
+        let sparable = open.iter().filter(|(_, activity)| activity.can_be_spared());
+        // The clock is coarse: of those that are idle since the same moment the oldest goes.
+        let spared = sparable
+            .min_by_key(|(id, activity)| (activity.phase() as u8, activity.since.load(Relaxed), **id));
+        let Some(spared) = spared.map(|(_, activity)| activity.clone()) else { return false };
         drop(open);
         spared.tell(Order::Close);
         true
     }
 
-    /// Waits until a connection was closed since the call began, or a moment has passed.
+    /// Waits until a connection was closed since the last call, or a moment has passed. There is one waiter at a time.
     pub(crate) async fn closed(&self) {
         let _ = tokio::time::timeout(Duration::from_millis(50), self.closed.notified()).await;
     }

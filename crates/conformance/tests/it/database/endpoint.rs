@@ -164,7 +164,9 @@ impl Intercept for Exchange {
 /// What the SDK made of an answer: nothing to complain about, or an error with its name and words.
 type Outcome = Result<(), (String, String)>;
 
-fn outcome<T, E: ProvideErrorMetadata + fmt::Debug, R: fmt::Debug>(sent: Result<T, SdkError<E, R>>) -> Outcome {
+fn outcome<T, E: ProvideErrorMetadata + fmt::Debug, R: fmt::Debug>(
+    sent: Result<T, SdkError<E, R>>,
+) -> Outcome {
     match sent {
         Ok(_) => Ok(()),
         Err(SdkError::ServiceError(error)) => {
@@ -239,7 +241,11 @@ impl Database for Endpoint {
         let body = read_strict(&text).unwrap_or_else(|why| Json::Text(format!("not JSON, {why}: {text}")));
         let answer = Answer { is_error: outcome.is_err(), body };
         if let Err((name, words)) = outcome {
-            assert_eq!((name.as_str(), words.as_str()), (answer.exception(), answer.message()), "{operation}: {text}");
+            assert_eq!(
+                (name.as_str(), words.as_str()),
+                (answer.exception(), answer.message()),
+                "{operation}: {text}"
+            );
         }
         answer
     }

@@ -1,0 +1,11 @@
+//! The engine as a whole: against a reference, through crashes and faults, and with files of older versions.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod crash;
+mod design;
+#[cfg(target_os = "linux")]
+mod faults;
+mod model;
+mod random;
+mod requests;
+mod verify;
