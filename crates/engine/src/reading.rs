@@ -151,15 +151,15 @@ pub(crate) fn check_select(
 ) -> Result<(), ApiError> {
     let select = select.and_then(Choice::known);
     if select == Some(Select::AllProjectedAttributes) && !has_index {
-        return Err(ApiError::validation(format!(
-            "{INVALID}ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
-        )));
+        return Err(ApiError::validation(
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
+        ));
     }
     let has_either = has_projection || has_attributes_to_get;
     match select {
-        Some(Select::SpecificAttributes) if !has_either => Err(ApiError::validation(format!(
-            "{INVALID}Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
-        ))),
+        Some(Select::SpecificAttributes) if !has_either => Err(ApiError::validation(
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES",
+        )),
         Some(other) if other != Select::SpecificAttributes && has_either => {
             let parameter = if has_projection { "ProjectionExpression" } else { "AttributesToGet" };
             let what = if other == Select::Count { "only the Count" } else { other.name() };

@@ -22,11 +22,15 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// The token of a request, if it has one.
-    pub(crate) fn of(request: &TransactWriteItems) -> Option<Token> {
+    /// The token of a request, if it has one. Only what the request does counts: it may ask for other details of its cost when it is
+    /// sent again.
+    pub(crate) fn of(request: &mut TransactWriteItems) -> Option<Token> {
         let text = request.client_request_token.clone()?;
+        let actions =
+            TransactWriteItems { transact_items: request.transact_items.take(), ..Default::default() };
         let mut json = Vec::with_capacity(1024);
-        request.write_json(&mut json);
+        actions.write_json(&mut json);
+        request.transact_items = actions.transact_items;
         Some(Token { text, fingerprint: xxh3_128(&json) })
     }
 

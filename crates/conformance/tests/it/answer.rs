@@ -72,7 +72,7 @@ fn reply_lines(operation: &str, body: &Json) -> Vec<String> {
                 summary.push(format!("{}: none", name.to_lowercase()));
             }
             ("Items" | "Records", Json::List(items)) => {
-                lines.extend(items.iter().flat_map(|item| broken("", item, "")))
+                lines.extend(items.iter().flat_map(|item| broken("", item, "")));
             }
             ("Count", _) => summary.push(format!("count: {}", one_line(value))),
             ("ScannedCount", _) => summary.push(format!("scanned: {}", one_line(value))),

@@ -89,7 +89,7 @@ struct BoundWrite {
 
 fn check(mut request: TransactWriteItems) -> Result<Checked, ApiError> {
     request.check_fields()?;
-    let token = Token::of(&request);
+    let token = Token::of(&mut request);
     let actions = request.transact_items.take().unwrap_or_default();
     let actions = actions.into_iter().map(check_action).collect::<Result<Vec<_>, _>>()?;
     let size: usize = actions.iter().map(|action| action.target.size_bytes()).sum();
