@@ -92,7 +92,9 @@ fn read_one(text: &str, context: &Context<'_>) -> Result<Statement, String> {
     }
     match word {
         "do" => match read_one(rest, context)? {
-            Statement::Call { operation, body, .. } => Ok(Statement::Call { operation, body, shown: Shown::Errors }),
+            Statement::Call { operation, body, .. } => {
+                Ok(Statement::Call { operation, body, shown: Shown::Errors })
+            }
             other => Ok(other),
         },
         "in" => {
