@@ -20,6 +20,7 @@ mod operation;
 mod options;
 mod page;
 mod parameters;
+mod partiql;
 mod reading;
 mod record;
 mod schema;

@@ -4,6 +4,7 @@
 //! A write is decided against the latest state by the owner of the commit; everything before that happens on the caller's thread.
 
 mod account;
+mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
 mod create_table;
@@ -11,6 +12,8 @@ mod delete_item;
 mod delete_table;
 mod describe_stream;
 mod describe_table;
+mod execute_statement;
+mod execute_transaction;
 mod get_item;
 mod get_records;
 mod get_shard_iterator;
@@ -28,6 +31,9 @@ mod update_table;
 
 use dynamo::{ApiError, ErrorKind, Operation, Reply};
 
+pub(crate) use self::query::partition_range;
+pub(crate) use self::update_item::check_update;
+
 use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::fault::Fault;
@@ -39,6 +45,24 @@ pub(crate) trait Decide<T>:
 }
 
 impl<T, F: FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static> Decide<T> for F {}
+
+/// An operation that reads or writes, whichever its statements say.
+pub(crate) enum Begun<T, D> {
+    /// It only read, and this is the answer.
+    Read(T),
+    /// It writes: the last step is left.
+    Write(D),
+}
+
+impl Engine {
+    /// Does the last step of an operation, if it is left.
+    fn finish<T: Send + 'static>(&self, begun: Begun<T, impl Decide<T>>) -> Result<T, ApiError> {
+        match begun {
+            Begun::Read(reply) => Ok(reply),
+            Begun::Write(decide) => self.commit(decide),
+        }
+    }
+}
 
 /// Runs an operation.
 pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiError> {
@@ -53,6 +77,9 @@ pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiErr
         Operation::BatchWriteItem(request) => engine.batch_write_item(request).map(Reply::from),
         Operation::TransactGetItems(request) => engine.transact_get_items(request).map(Reply::from),
         Operation::TransactWriteItems(request) => engine.transact_write_items(request).map(Reply::from),
+        Operation::ExecuteStatement(request) => engine.execute_statement(request).map(Reply::from),
+        Operation::BatchExecuteStatement(request) => engine.batch_execute_statement(request).map(Reply::from),
+        Operation::ExecuteTransaction(request) => engine.execute_transaction(request).map(Reply::from),
         Operation::CreateTable(request) => engine.create_table(request).map(Reply::from),
         Operation::DescribeTable(request) => engine.describe_table(request).map(Reply::from),
         Operation::UpdateTable(request) => engine.update_table(request).map(Reply::from),
@@ -90,12 +117,26 @@ pub(crate) fn submit(
             }
         };
     }
+    macro_rules! statements {
+        ($module:ident, $request:expr) => {
+            match $module::begin($request, engine) {
+                Ok(Begun::Write(decide)) => engine.inner.committer.submit(decide, |outcome| {
+                    answer(outcome.map(Reply::from).map_err(ApiError::from));
+                }),
+                Ok(Begun::Read(reply)) => answer(Ok(Reply::from(reply))),
+                Err(error) => answer(Err(error)),
+            }
+        };
+    }
     match operation {
         Operation::PutItem(request) => write!(put_item, request),
         Operation::UpdateItem(request) => write!(update_item, request),
         Operation::DeleteItem(request) => write!(delete_item, request),
         Operation::BatchWriteItem(request) => write!(batch_write_item, request),
         Operation::TransactWriteItems(request) => write!(transact_write_items, request),
+        Operation::ExecuteStatement(request) => statements!(execute_statement, request),
+        Operation::BatchExecuteStatement(request) => statements!(batch_execute_statement, request),
+        Operation::ExecuteTransaction(request) => statements!(execute_transaction, request),
         other => answer(run(engine, other)),
     }
 }

@@ -93,12 +93,12 @@ impl Source {
 
     /// The place in the store after which a page starts.
     pub(crate) fn start_position(&self, start_key: &Item) -> Result<bytes::Bytes, ApiError> {
-        let of_table = self.table.schema.attributes().filter_map(|attribute| {
-            Some((attribute.name.clone(), start_key.get(&attribute.name)?.clone()))
-        });
-        let item_key = check_key(&self.table, &of_table.collect()).map_err(|error| {
-            ApiError::validation(format!("{INVALID_START}: {}", error.message))
-        })?;
+        let of_table =
+            self.table.schema.attributes().filter_map(|attribute| {
+                Some((attribute.name.clone(), start_key.get(&attribute.name)?.clone()))
+            });
+        let item_key = check_key(&self.table, &of_table.collect())
+            .map_err(|error| ApiError::validation(format!("{INVALID_START}: {}", error.message)))?;
         match self.index() {
             Some(index) => index_entry_key(index.id, &index.schema, start_key, &item_key)
                 .ok_or_else(|| ApiError::validation(INVALID_START)),
@@ -112,7 +112,7 @@ impl Source {
     }
 
     /// True if an entry holds this attribute.
-    fn projects(&self, name: &str) -> bool {
+    pub(crate) fn projects(&self, name: &str) -> bool {
         let Some(index) = self.index() else { return true };
         match &index.projection {
             table::Projection::All => true,
@@ -151,15 +151,15 @@ pub(crate) fn check_select(
 ) -> Result<(), ApiError> {
     let select = select.and_then(Choice::known);
     if select == Some(Select::AllProjectedAttributes) && !has_index {
-        return Err(ApiError::validation(format!(
-            "{INVALID}ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName"
-        )));
+        return Err(ApiError::validation(
+            "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName",
+        ));
     }
     let has_either = has_projection || has_attributes_to_get;
     match select {
-        Some(Select::SpecificAttributes) if !has_either => Err(ApiError::validation(format!(
-            "{INVALID}Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
-        ))),
+        Some(Select::SpecificAttributes) if !has_either => Err(ApiError::validation(
+            "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES",
+        )),
         Some(other) if other != Select::SpecificAttributes && has_either => {
             let parameter = if has_projection { "ProjectionExpression" } else { "AttributesToGet" };
             let what = if other == Select::Count { "only the Count" } else { other.name() };
@@ -186,6 +186,9 @@ pub(crate) struct Answer {
     pub(crate) items: Option<Vec<StoredItem>>,
     pub(crate) count: i32,
     pub(crate) scanned_count: i32,
+    /// The size of all that was read.
+    pub(crate) scanned_bytes: usize,
+    pub(crate) units: Units,
     pub(crate) last_evaluated_key: Option<Item>,
     pub(crate) consumed_capacity: Option<ConsumedCapacity>,
 }
@@ -216,7 +219,8 @@ impl Reading {
         }
         let filtered = filter.iter().flat_map(Condition::paths);
         check_scalar_keys(&source.table, filtered.map(|path| (&*path.root, path.is_nested())))?;
-        let filters_missing = filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
+        let filters_missing =
+            filter.iter().flat_map(Condition::paths).any(|path| !source.projects(&path.root));
         let completes = wants_whole || !missing.is_empty() || filters_missing;
         let is_local = source.index().is_some_and(|index| index.local);
         Ok(Reading {
@@ -262,12 +266,20 @@ impl Reading {
             }
             Ok(())
         })?;
+        let units = self.units(page.scanned_bytes, completed_units);
         Ok(Answer {
             items: (!matches!(self.output, Output::Count)).then_some(items),
             count: i32::try_from(count).unwrap_or(i32::MAX),
             scanned_count: i32::try_from(page.scanned).unwrap_or(i32::MAX),
+            scanned_bytes: page.scanned_bytes,
             last_evaluated_key: page.last.as_ref().map(|last| self.source.start_key(last)),
-            consumed_capacity: self.capacity(page.scanned_bytes, completed_units),
+            consumed_capacity: consumed(
+                self.wanted_capacity.as_ref(),
+                &self.source.table,
+                &units,
+                Detail::Plain,
+            ),
+            units,
         })
     }
 
@@ -280,14 +292,14 @@ impl Reading {
         Ok(item)
     }
 
-    fn capacity(&self, scanned_bytes: usize, completed_units: f64) -> Option<ConsumedCapacity> {
+    fn units(&self, scanned_bytes: usize, completed_units: f64) -> Units {
         let scanned = read_units(scanned_bytes, self.kind);
         let mut units = Units::of_table(completed_units);
         match self.source.index() {
             Some(index) => units.add_index(index.local, &index.name, scanned),
             None => units.table += scanned,
         }
-        consumed(self.wanted_capacity.as_ref(), &self.source.table, &units, Detail::Plain)
+        units
     }
 }
 

@@ -3,7 +3,7 @@
 //! A token is stored in the batch of its transaction, with a fingerprint of the request, so it survives a restart; it is valid for ten minutes.
 
 use bytes::{Buf, Bytes};
-use dynamo::operation::TransactWriteItems;
+use dynamo::operation::{ExecuteTransaction, TransactWriteItems};
 use dynamo::{ApiError, ErrorKind};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -22,9 +22,22 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// The token of a request, if it has one.
-    pub(crate) fn of(request: &TransactWriteItems) -> Option<Token> {
+    /// The token of a request, if it has one. Only what the request does counts: it may ask for other details of its cost when it is
+    /// sent again.
+    pub(crate) fn of(request: &mut TransactWriteItems) -> Option<Token> {
         let text = request.client_request_token.clone()?;
+        let actions =
+            TransactWriteItems { transact_items: request.transact_items.take(), ..Default::default() };
+        let mut json = Vec::with_capacity(1024);
+        actions.write_json(&mut json);
+        request.transact_items = actions.transact_items;
+        Some(Token { text, fingerprint: xxh3_128(&json) })
+    }
+
+    /// The token of statements, if they have one. What they cost may be asked differently the next time.
+    pub(crate) fn of_statements(request: &ExecuteTransaction) -> Option<Token> {
+        let text = request.client_request_token.clone()?;
+        let request = ExecuteTransaction { return_consumed_capacity: None, ..request.clone() };
         let mut json = Vec::with_capacity(1024);
         request.write_json(&mut json);
         Some(Token { text, fingerprint: xxh3_128(&json) })

@@ -50,6 +50,8 @@ pub enum ExpressionError {
     },
     /// ExpressionAttributeNames is there and has no entry.
     NamesEmpty,
+    /// This key of ExpressionAttributeNames stands for a name without a character.
+    NameEmpty(String),
     /// ExpressionAttributeValues is there and has no entry.
     ValuesEmpty,
     /// A key of ExpressionAttributeNames is not `#` and letters, digits or underscores.
@@ -172,6 +174,9 @@ impl From<ExpressionError> for ApiError {
                 format!("Invalid {}: {}", kind.parameter(), Words(&fault))
             }
             ExpressionError::NamesEmpty => "ExpressionAttributeNames must not be empty".to_owned(),
+            ExpressionError::NameEmpty(key) => format!(
+                "ExpressionAttributeNames contains invalid value: Empty attribute name; key: \"{key}\", value: \"\""
+            ),
             ExpressionError::ValuesEmpty => "ExpressionAttributeValues must not be empty".to_owned(),
             ExpressionError::NameKey(key) => invalid_key("ExpressionAttributeNames", &key, "Syntax error"),
             ExpressionError::ValueKey(key) => invalid_key("ExpressionAttributeValues", &key, "Syntax error"),

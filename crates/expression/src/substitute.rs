@@ -43,6 +43,9 @@ impl<'a> Substitutions<'a> {
         for key in names.into_iter().flatten().map(|(key, _)| key) {
             check_key(key, b'#', ExpressionError::NameKey, ExpressionError::NameKeyTooLong)?;
         }
+        if let Some((key, _)) = names.into_iter().flatten().find(|(_, name)| name.is_empty()) {
+            return Err(ExpressionError::NameEmpty(key.clone()));
+        }
         if values.is_some_and(BTreeMap::is_empty) {
             return Err(ExpressionError::ValuesEmpty);
         }

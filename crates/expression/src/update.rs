@@ -10,7 +10,8 @@
 use std::collections::BTreeMap;
 
 use dynamo::{
-    ApiError, Item, ItemBuilder, Number, NumberError, Shape, StoredItem, StoredValue, Value, ValueRef, ValueType,
+    ApiError, Item, ItemBuilder, Number, NumberError, Shape, StoredItem, StoredValue, Value, ValueRef,
+    ValueType,
 };
 
 use crate::path::{Path, Step};

@@ -72,7 +72,7 @@ fn reply_lines(operation: &str, body: &Json) -> Vec<String> {
                 summary.push(format!("{}: none", name.to_lowercase()));
             }
             ("Items" | "Records", Json::List(items)) => {
-                lines.extend(items.iter().flat_map(|item| broken("", item, "")))
+                lines.extend(items.iter().flat_map(|item| broken("", item, "")));
             }
             ("Count", _) => summary.push(format!("count: {}", one_line(value))),
             ("ScannedCount", _) => summary.push(format!("scanned: {}", one_line(value))),
@@ -99,6 +99,30 @@ fn reply_lines(operation: &str, body: &Json) -> Vec<String> {
         }
     }
     if lines.is_empty() { vec!["ok".to_owned()] } else { lines }
+}
+
+/// `INSERT {pk:"a"}    new: {n:1, pk:"a"}    NEW_IMAGE, 9 bytes`; what is the same for all records is shown where it is not.
+fn record(record: &Json) -> String {
+    let text = |json: Option<&Json>| json.map(one_line).unwrap_or_default().trim_matches('"').to_owned();
+    let change = record.get("dynamodb").cloned().unwrap_or(Json::Null);
+    let mut parts = vec![format!("{} {}", text(record.get("eventName")), text(change.get("Keys")))];
+    for (name, image) in [("new", "NewImage"), ("old", "OldImage")] {
+        parts.extend(change.get(image).map(|image| format!("{name}: {}", one_line(image))));
+    }
+    parts.push(format!("{}, {} bytes", text(change.get("StreamViewType")), text(change.get("SizeBytes"))));
+    parts.extend(record.get("userIdentity").map(|identity| format!("by: {}", one_line(identity))));
+    let usual = [("eventSource", "aws:dynamodb"), ("eventVersion", "1.1"), ("awsRegion", "<region>")];
+    for (name, value) in usual {
+        if text(record.get(name)) != value {
+            parts.push(format!("{name}: {}", text(record.get(name))));
+        }
+    }
+    for name in ["SequenceNumber", "ApproximateCreationDateTime"] {
+        if change.get(name).is_none() {
+            parts.push(format!("no {name}"));
+        }
+    }
+    parts.join("    ")
 }
 
 /// `capacity: Orders 3 (write 3) = table 1, gsi byDay 2`.
@@ -149,7 +173,12 @@ fn broken(label: &str, value: &Json, indent: &str) -> Vec<String> {
         Json::List(elements) => elements.iter().flat_map(|element| broken("- ", element, &deeper)).collect(),
         _ => return vec![line],
     };
-    let mut lines = vec![format!("{indent}{}", label.trim_end())];
+    let mut inner = inner.into_iter();
+    let mut lines = match label {
+        // The first member of an element stands beside its dash.
+        "- " => inner.next().map(|first| format!("{indent}- {}", first.trim_start())).into_iter().collect(),
+        _ => vec![format!("{indent}{}", label.trim_end())],
+    };
     lines.extend(inner);
     lines
 }

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::database::Database;
 use crate::json::{Json, Kept};
 use crate::script::{Script, Step};
-use crate::statement::{Context, Need, Statement, read};
+use crate::statement::{Context, Need, Shown, Statement, read};
 
 /// What became of a script.
 pub(crate) enum Outcome {
@@ -73,11 +73,16 @@ impl Run<'_> {
 
     fn statement(&mut self, statement: Statement, lines: &mut Vec<String>) -> Result<(), Stop> {
         match statement {
-            Statement::Call { operation, body, quiet } => {
+            Statement::Call { operation, body, shown } => {
                 let answer = self.call(&operation, &body);
-                let shown = answer.lines(&operation, &self.kept);
-                if !quiet || shown != ["ok"] {
-                    lines.extend(shown);
+                let text = answer.lines(&operation, &self.kept);
+                let is_shown = match shown {
+                    Shown::All => true,
+                    Shown::Something => text != ["ok"],
+                    Shown::Errors => answer.is_error,
+                };
+                if is_shown {
+                    lines.extend(text);
                 }
             }
             Statement::Table { request } => self.make_table(&request, lines),

@@ -15,6 +15,7 @@
 //!   put {...}              put {...} if ...        get {...} project a
 //!   delete {...}           check {...} if ...
 //! use Orders                                (the table that follows; `in Orders put {...}` for one statement)
+//! do UpdateTable {...}                      (shows an answer only if it is an error)
 //! keep TableDescription.LatestStreamArn as stream       (of the last answer; later `$stream`)
 //! for n 1..30 put {pk:"a", sk:$n}
 //! drop Orders    settle Orders    advance 600 seconds    needs an empty database    raw PutItem {"TableName":
@@ -26,8 +27,8 @@ use crate::value;
 
 /// What a statement asks for.
 pub(crate) enum Statement {
-    /// A request. A quiet one shows an answer only where there is something to show.
-    Call { operation: String, body: String, quiet: bool },
+    /// A request.
+    Call { operation: String, body: String, shown: Shown },
     /// A new table; waits until it is active.
     Table { request: Json },
     /// Deletes a table and waits until it is gone.
@@ -42,6 +43,16 @@ pub(crate) enum Statement {
     Advance { seconds: i64 },
     /// What a database must have for this script to make sense.
     Needs(Need),
+}
+
+/// What a script shows of an answer.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Shown {
+    All,
+    /// Not that there was nothing to answer.
+    Something,
+    /// Only that it went wrong.
+    Errors,
 }
 
 /// What a script may need.
@@ -77,9 +88,15 @@ fn read_one(text: &str, context: &Context<'_>) -> Result<Statement, String> {
         let mut reader = Reader::new(rest, context.kept);
         let body = if rest.trim().is_empty() { Json::Map(Vec::new()) } else { reader.value()? };
         end(&mut reader)?;
-        return Ok(Statement::Call { operation: word.to_owned(), body: body.strict(), quiet: false });
+        return Ok(Statement::Call { operation: word.to_owned(), body: body.strict(), shown: Shown::All });
     }
     match word {
+        "do" => match read_one(rest, context)? {
+            Statement::Call { operation, body, .. } => {
+                Ok(Statement::Call { operation, body, shown: Shown::Errors })
+            }
+            other => Ok(other),
+        },
         "in" => {
             let (table, rest) = split_word(rest);
             read_one(rest, &Context { table, kept: context.kept })
@@ -101,12 +118,12 @@ fn read_one(text: &str, context: &Context<'_>) -> Result<Statement, String> {
         "needs" if rest == "a clock" => Ok(Statement::Needs(Need::Clock)),
         "raw" => {
             let (operation, body) = split_word(rest);
-            Ok(Statement::Call { operation: operation.to_owned(), body: body.to_owned(), quiet: false })
+            Ok(Statement::Call { operation: operation.to_owned(), body: body.to_owned(), shown: Shown::All })
         }
         _ => request(word, rest, context).map(|(operation, body)| Statement::Call {
             operation: operation.to_owned(),
             body: body.strict(),
-            quiet: true,
+            shown: Shown::Something,
         }),
     }
 }

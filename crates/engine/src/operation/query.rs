@@ -5,7 +5,9 @@ use std::ops::Bound;
 use bytes::Bytes;
 use dynamo::operation::{Query, QueryReply};
 use dynamo::{ApiError, Item, KeyValue, StoredValue};
-use expression::{Condition, KeyCondition, KeyConditionError, KeyConditions, KeyRange as SortRange, Projection};
+use expression::{
+    Condition, KeyCondition, KeyConditionError, KeyConditions, KeyRange as SortRange, Projection,
+};
 
 use crate::catalog::Catalog;
 use crate::engine::Engine;
@@ -115,6 +117,13 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         request.consistent_read,
         request.return_consumed_capacity,
     )
+}
+
+/// The keys that conditions on all partition key attributes, and perhaps on some of the sort key, leave to be read.
+pub(crate) fn partition_range(source: &Source, conditions: &KeyConditions) -> Result<KeyRange, ApiError> {
+    let keys = conditions.resolve(&expression_schema(source.schema()))?;
+    check_sizes(source.schema(), &keys)?;
+    Ok(Partition::new(source, &keys).range())
 }
 
 fn expression_schema(schema: &KeySchema) -> expression::KeySchema<'_> {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use dynamo::operation::{
-    ReturnConsumedCapacity, ReturnItemCollectionMetrics, ReturnValuesOnConditionCheckFailure,
-    TransactWriteItem, TransactWriteItems, TransactWriteItemsReply,
+    ConsumedCapacity, ReturnConsumedCapacity, ReturnItemCollectionMetrics,
+    ReturnValuesOnConditionCheckFailure, TransactWriteItem, TransactWriteItems, TransactWriteItemsReply,
 };
 use dynamo::{ApiError, CancellationReason, Choice, ErrorKind, Item, StoredItem};
 use expression::{Condition, Update};
@@ -89,7 +89,7 @@ struct BoundWrite {
 
 fn check(mut request: TransactWriteItems) -> Result<Checked, ApiError> {
     request.check_fields()?;
-    let token = Token::of(&request);
+    let token = Token::of(&mut request);
     let actions = request.transact_items.take().unwrap_or_default();
     let actions = actions.into_iter().map(check_action).collect::<Result<Vec<_>, _>>()?;
     let size: usize = actions.iter().map(|action| action.target.size_bytes()).sum();
@@ -276,13 +276,13 @@ fn decide_all(bound: &Bound, latest: &Latest<'_>) -> Result<Vec<Written>, Fault>
     if written.len() == bound.writes.len() { Ok(written) } else { Err(Fault::Api(cancelled(reasons))) }
 }
 
-fn condition_failed(item: Option<StoredItem>) -> CancellationReason {
+pub(super) fn condition_failed(item: Option<StoredItem>) -> CancellationReason {
     let message = Some("The conditional request failed".to_owned());
     CancellationReason { code: "ConditionalCheckFailed", message, item }
 }
 
 /// Whether an action that is refused so is a reason to cancel; other errors are the answer to the whole transaction.
-fn is_reason(error: &ApiError) -> bool {
+pub(super) fn is_reason(error: &ApiError) -> bool {
     error.kind == ErrorKind::Validation && !is_empty_key(error)
 }
 
@@ -302,31 +302,52 @@ pub(super) fn cancelled(reasons: Vec<CancellationReason>) -> ApiError {
 }
 
 fn reply(bound: &Bound, written: &[Written]) -> TransactWriteItemsReply {
-    let wanted = bound.asked.capacity.as_ref();
-    let mut units: BTreeMap<&str, (&Table, Units)> = BTreeMap::new();
     let mut metrics: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for written in written {
-        if is_asked(wanted) {
-            let (_, sum) =
-                units.entry(&written.table.name).or_insert_with(|| (&written.table, Units::default()));
-            sum.add(Units::of_write(&written.change(), FACTOR));
-        }
         if let Some(found) = item_collection_metrics(bound.asked.metrics.as_ref(), written) {
             metrics.entry(written.table.name.clone()).or_default().push(found);
         }
     }
-    let capacity = units.values().filter_map(|(table, units)| consumed(wanted, table, units, Detail::Writes));
     TransactWriteItemsReply {
-        consumed_capacity: is_asked(wanted).then(|| capacity.collect()),
+        consumed_capacity: capacity_of(bound.asked.capacity.as_ref(), written),
         item_collection_metrics: (!metrics.is_empty()).then_some(metrics),
     }
 }
 
+/// What a transaction cost, by table.
+pub(super) fn capacity_of(
+    wanted: Option<&Choice<ReturnConsumedCapacity>>,
+    written: &[Written],
+) -> Option<Vec<ConsumedCapacity>> {
+    if !is_asked(wanted) {
+        return None;
+    }
+    let mut units: BTreeMap<&str, (&Table, Units)> = BTreeMap::new();
+    for written in written {
+        let (_, sum) = units.entry(&written.table.name).or_insert_with(|| (&written.table, Units::default()));
+        sum.add(Units::of_write(&written.change(), FACTOR));
+    }
+    let capacity = units.values().filter_map(|(table, units)| consumed(wanted, table, units, Detail::Writes));
+    Some(capacity.collect())
+}
+
 /// The answer to a request that was carried out before: it costs what reading the items costs.
 fn reply_again(bound: &Bound, latest: &Latest<'_>) -> Result<TransactWriteItemsReply, Fault> {
-    let wanted = bound.asked.capacity.as_ref();
+    let writes = bound.writes.iter().map(|bound| &bound.write);
+    Ok(TransactWriteItemsReply {
+        consumed_capacity: capacity_again(bound.asked.capacity.as_ref(), writes, latest)?,
+        item_collection_metrics: None,
+    })
+}
+
+/// What a transaction that was carried out before costs, by table.
+pub(super) fn capacity_again<'a>(
+    wanted: Option<&Choice<ReturnConsumedCapacity>>,
+    writes: impl Iterator<Item = &'a ItemWrite>,
+    latest: &Latest<'_>,
+) -> Result<Option<Vec<ConsumedCapacity>>, Fault> {
     let mut units: BTreeMap<&str, (&Arc<Table>, Units)> = BTreeMap::new();
-    for BoundWrite { write, .. } in &bound.writes {
+    for write in writes {
         let key = write.key.in_collection(write.table.id);
         let stored = latest.get(crate::store::Space::Data, &key)?.map(StoredItem::from_bytes);
         let size_bytes = stored.as_ref().map_or(0, StoredItem::size_bytes);
@@ -334,8 +355,5 @@ fn reply_again(bound: &Bound, latest: &Latest<'_>) -> Result<TransactWriteItemsR
         sum.table += read_units(size_bytes, ReadKind::Transactional);
     }
     let capacity = units.values().filter_map(|(table, units)| consumed(wanted, table, units, Detail::Reads));
-    Ok(TransactWriteItemsReply {
-        consumed_capacity: is_asked(wanted).then(|| capacity.collect()),
-        item_collection_metrics: None,
-    })
+    Ok(is_asked(wanted).then(|| capacity.collect()))
 }

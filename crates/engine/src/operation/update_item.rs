@@ -79,7 +79,7 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<SingleWrite, ApiError> {
 }
 
 /// Refuses an update of a key attribute, an index key of a type that cannot be right, and paths into keys.
-pub(super) fn check_update(table: &Table, update: &Update) -> Result<(), ApiError> {
+pub(crate) fn check_update(table: &Table, update: &Update) -> Result<(), ApiError> {
     let is_updated = |name: &str| update.names().any(|updated| updated == name);
     if let Some(attribute) = table.schema.attributes().find(|attribute| is_updated(&attribute.name)) {
         return Err(ApiError::validation(format!(
@@ -95,9 +95,8 @@ pub(super) fn check_update(table: &Table, update: &Update) -> Result<(), ApiErro
 fn check_index_types(table: &Table, update: &Update) -> Result<(), ApiError> {
     for index in table.written_indexes() {
         for attribute in index.schema.attributes() {
-            let is_meant = |action: &&Action| {
-                !action.path().is_nested() && *action.path().root == *attribute.name
-            };
+            let is_meant =
+                |action: &&Action| !action.path().is_nested() && *action.path().root == *attribute.name;
             let known = update.actions().iter().find(is_meant).and_then(Action::known_type);
             if let Some(known) = known.filter(|known| *known != attribute.key_type.value_type()) {
                 return Err(index_type_mismatch(&index.name, attribute, known));

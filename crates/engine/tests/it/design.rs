@@ -7,7 +7,7 @@ use dynamo::operation::{
     KeyRole, KeySchemaElement, LocalSecondaryIndex, Projection, ProjectionType, StreamSpecification,
     StreamViewType,
 };
-use dynamo::{Item, KeyType, Value};
+use dynamo::{Item, KeyType, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, Value, value_size_bytes};
 
 /// A key attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +179,18 @@ impl IndexDesign {
     /// The attributes of the key.
     pub(crate) fn keys(&self) -> impl Iterator<Item = Key> + use<> {
         self.partition.iter().chain(self.sort).copied()
+    }
+
+    /// Partition and sort key of an item in the index; none for an item that is not in it, because it lacks a key attribute or
+    /// has one that cannot stand in a key.
+    pub(crate) fn key_of(&self, item: &Item) -> Option<(Vec<Sortable>, Vec<Sortable>)> {
+        let fits = |keys: &[Key], bytes_max: usize| {
+            keys.iter().all(|key| item.get(key.name).is_some_and(|value| value_size_bytes(value) <= bytes_max))
+        };
+        if !fits(self.partition, PARTITION_KEY_BYTES_MAX) || !fits(self.sort, SORT_KEY_BYTES_MAX) {
+            return None;
+        }
+        Some((key_values(item, self.partition.iter().copied())?, key_values(item, self.sort.iter().copied())?))
     }
 
     /// What an entry of the index holds of an item.

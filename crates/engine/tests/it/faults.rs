@@ -63,7 +63,9 @@ fn check_at_every(fault: Fault) {
     std::thread::scope(|scope| {
         for _ in 0..CHILDREN_AT_ONCE {
             scope.spawn(|| {
-                while let Some(place) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&place| place <= places) {
+                while let Some(place) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&place| place <= places)
+                {
                     if let Err(failure) = check_at(fault, place) {
                         failures.lock().unwrap().push(format!("{fault:?} at {place} of {places}: {failure}"));
                     }

@@ -28,9 +28,9 @@ use crate::requests::{Change, stream_all};
 use crate::verify::{same, verify_stream, verify_table};
 
 const START_MILLISECONDS: i64 = 1_800_000_000_000;
-const OPERATIONS: usize = 100_000;
+const OPERATIONS: usize = 300_000;
 /// Opening again takes most of the time on disk.
-const OPERATIONS_ON_DISK: usize = 30_000;
+const OPERATIONS_ON_DISK: usize = 60_000;
 const SCRIPT_STEPS: usize = 2_500;
 
 #[test]

@@ -57,14 +57,11 @@ fn verify_index(
     let place = format!("{}/{}", table.name, index.name);
     let found =
         scan_all(engine, table.name, Some(index.name)).map_err(|error| format!("{place}: {error}"))?;
-    check_order(found.iter(), |entry| {
-        let sort = key_values(entry, index.sort.iter().copied()).unwrap();
-        (key_values(entry, index.partition.iter().copied()).unwrap(), sort)
-    })
-    .map_err(|error| format!("{place}: {error}"))?;
+    check_order(found.iter(), |entry| index.key_of(entry).unwrap())
+        .map_err(|error| format!("{place}: {error}"))?;
     let implied: Vec<Item> = items
         .values()
-        .filter(|item| key_values(item, index.keys()).is_some())
+        .filter(|item| index.key_of(item).is_some())
         .map(|item| index.entry_of(table, item))
         .collect();
     let by_key = |entries: Vec<Item>| -> Vec<(Vec<Sortable>, Item)> {

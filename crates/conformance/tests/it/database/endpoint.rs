@@ -181,9 +181,11 @@ fn outcome<T, E: ProvideErrorMetadata + fmt::Debug, R: fmt::Debug>(
 macro_rules! send {
     ($self:ident, $operation:ident, $($name:literal $client:ident $method:ident,)*) => {
         match $operation {
-            $($name => outcome($self.runtime.block_on($self.$client.$method().send())),)*
-            // An operation that the SDK does not have goes out under the name of one that it has.
-            _ => outcome($self.runtime.block_on($self.client.describe_limits().send())),
+            $($name => match $self.runtime.block_on($self.$client.$method().send()) {
+                Err(SdkError::ConstructionFailure(_)) => $self.send_as_another(),
+                sent => outcome(sent),
+            },)*
+            _ => $self.send_as_another(),
         }
     };
 }
@@ -229,6 +231,13 @@ impl Endpoint {
             "GetShardIterator" streams get_shard_iterator,
             "GetRecords" streams get_records,
         }
+    }
+}
+
+impl Endpoint {
+    /// What the SDK does not have, or would not send, goes out under the name of an operation that needs no parameters.
+    fn send_as_another(&self) -> Outcome {
+        outcome(self.runtime.block_on(self.client.describe_limits().send()))
     }
 }
 

@@ -43,11 +43,6 @@ impl Tracker {
         }
     }
 
-    /// How many writes must be there.
-    pub(crate) fn len(&self) -> usize {
-        self.versions.len()
-    }
-
     fn apply(&mut self, writes: &Writes) {
         self.transactions += i64::from(writes.token.is_some());
         for write in &writes.writes {
@@ -98,7 +93,8 @@ impl Tracker {
         if is_new.windows(2).any(|pair| pair[0] != pair[1]) {
             return Err(format!("a torn transaction: {writes:?}, of which {is_new:?} happened"));
         }
-        Ok(is_new.first().copied().unwrap_or(false) || writes.writes.iter().any(|write| write.place.expires()))
+        Ok(is_new.first().copied().unwrap_or(false)
+            || writes.writes.iter().any(|write| write.place.expires()))
     }
 
     fn item(&self, place: &Place, version: u64) -> Item {

@@ -1,7 +1,8 @@
 //! What the child writes. An item follows from its key and its version, so whoever knows the version knows the whole item.
 
 use dynamo::operation::{
-    Delete, DeleteItem, Put, PutItem, StreamViewType, TransactWriteItem, TransactWriteItems, Update, UpdateItem,
+    Delete, DeleteItem, Put, PutItem, StreamViewType, TransactWriteItem, TransactWriteItems, Update,
+    UpdateItem,
 };
 use dynamo::{Item, Operation, Value};
 

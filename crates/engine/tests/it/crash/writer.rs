@@ -63,8 +63,11 @@ impl Writer {
                     place: Place::new(table, format!("transaction-{name}-{thread}"), sort % 20),
                     version,
                 };
-                let writes =
-                    [write(ACCOUNTS, "a", Some(version)), write(LEDGER, "b", other), write(LEDGER, "c", other)];
+                let writes = [
+                    write(ACCOUNTS, "a", Some(version)),
+                    write(LEDGER, "b", other),
+                    write(LEDGER, "c", other),
+                ];
                 Writes { writes: writes.into(), token: Some(version * 10 + thread as u64) }
             }
             _ => Writes::single(Place::new(ACCOUNTS, format!("expires{thread}"), sort), Some(version)),

@@ -141,7 +141,8 @@ impl Plan {
     }
 
     fn is_ours(&self, file: c_int) -> bool {
-        std::fs::read_link(format!("/proc/self/fd/{file}")).is_ok_and(|path| path.starts_with(&self.directory))
+        std::fs::read_link(format!("/proc/self/fd/{file}"))
+            .is_ok_and(|path| path.starts_with(&self.directory))
     }
 
     /// Counts an event; true for the one at which the fault is to happen.

@@ -59,7 +59,8 @@ fn fill(reserve_bytes: u64) {
     let ballast = disk.path().join("ballast");
     std::fs::write(&ballast, vec![1; BALLAST_BYTES]).unwrap();
     let open = || {
-        let options = Options { reserve_bytes, housekeeping: None, cache_bytes: 1 << 20, ..Options::default() };
+        let options =
+            Options { reserve_bytes, housekeeping: None, cache_bytes: 1 << 20, ..Options::default() };
         Engine::open(disk.path().join("database"), options).unwrap()
     };
     let engine = open();

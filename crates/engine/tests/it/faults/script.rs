@@ -31,7 +31,6 @@ fn put(sort: u64) -> Step {
     Step::Write(Writes::single(Place::new(LEDGER, "a", sort), Some(100 + sort)))
 }
 
-
 fn transaction(sort: u64, other: Option<u64>) -> Step {
     let write = |table: usize, name: &str, version: Option<u64>| Write {
         place: Place::new(table, name, sort),
@@ -154,7 +153,8 @@ impl Run {
         self.has_tables |= matches!(step, Step::MakeTables);
         if let Step::Write(writes) = step {
             report("done 0");
-            self.last = writes.writes.iter().find(|write| write.version.is_some()).map(|write| write.place.clone());
+            self.last =
+                writes.writes.iter().find(|write| write.version.is_some()).map(|write| write.place.clone());
             self.last = self.last.take().filter(|place| !place.expires());
         }
     }

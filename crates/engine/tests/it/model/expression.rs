@@ -306,6 +306,28 @@ pub(crate) enum Action {
     Delete(&'static str, Value),
 }
 
+impl Action {
+    /// The attribute that is changed as a whole.
+    pub(crate) fn top_level_name(&self) -> Option<&'static str> {
+        match self {
+            Action::Set(path, _) | Action::Remove(path) => path.step.is_none().then_some(path.root),
+            Action::Add(name, _) | Action::Delete(name, _) => Some(name),
+        }
+    }
+
+    /// The type of what the action works with, where its text tells.
+    pub(crate) fn known_type(&self) -> Option<ValueType> {
+        match self {
+            Action::Set(_, Operand::Value(value)) | Action::Add(_, value) | Action::Delete(_, value) => {
+                Some(value.value_type())
+            }
+            Action::Set(_, Operand::Plus(..) | Operand::Minus(..)) => Some(ValueType::N),
+            Action::Set(_, Operand::Append(..)) => Some(ValueType::L),
+            Action::Set(..) | Action::Remove(_) => None,
+        }
+    }
+}
+
 /// What SET assigns.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Operand {

@@ -10,7 +10,7 @@ use dynamo::{
 use super::expression::{Action, Condition, Path, changed_paths, project, updated};
 use super::step::{ItemChange, ItemRead, ItemWrite, QueryStep, Range, ScanStep, Step};
 use super::tables::TABLES;
-use crate::design::{IndexDesign, Key, Sortable, TableDesign, can_be, key_values};
+use crate::design::{IndexDesign, Sortable, TableDesign, can_be, key_values};
 use crate::requests::Change;
 use crate::verify::Items;
 
@@ -88,19 +88,40 @@ struct Index {
 }
 
 impl Index {
-    fn can_hold(&self, item: &Item) -> bool {
-        let fits = |key: &Key, bytes_max: usize| {
-            let value = item.get(key.name);
-            value.is_none_or(|value| can_be(value, key.kind) && value_size_bytes(value) <= bytes_max)
-        };
-        self.design.partition.iter().all(|key| fits(key, PARTITION_KEY_BYTES_MAX))
-            && self.design.sort.iter().all(|key| fits(key, SORT_KEY_BYTES_MAX))
+    /// What breaks a rule among the attributes that are keys of the index and not as they were before.
+    fn broken_key(&self, table: &TableDesign, old: Option<&Item>, new: &Item) -> Option<Broken> {
+        let partition = self.design.partition.iter().map(|key| (key, PARTITION_KEY_BYTES_MAX));
+        let sort = self.design.sort.iter().map(|key| (key, SORT_KEY_BYTES_MAX));
+        for (key, bytes_max) in partition.chain(sort).filter(|(key, _)| table.keys().all(|other| other != **key)) {
+            let Some(value) = new.get(key.name) else { continue };
+            if old.and_then(|old| old.get(key.name)) == Some(value) {
+                continue;
+            }
+            if value.value_type() != key.kind.value_type() {
+                return Some(Broken::Rule);
+            }
+            if !can_be(value, key.kind) {
+                return Some(Broken::EmptyKey);
+            }
+            if value_size_bytes(value) > bytes_max {
+                return Some(Broken::Rule);
+            }
+        }
+        None
     }
 }
 
 enum Refusal {
     Condition(Option<Item>),
-    Invalid,
+    Broken(Broken),
+}
+
+/// What a write breaks.
+enum Broken {
+    /// An attribute that is a key of an index is empty: refuses a whole transaction.
+    EmptyKey,
+    /// Any other rule.
+    Rule,
 }
 
 type Decision = Result<(Option<Item>, Option<Item>), Refusal>;
@@ -154,10 +175,12 @@ impl Reference {
     }
 
     fn write(&mut self, write: &ItemWrite, return_values: ReturnValues) -> Result<Outcome, ErrorKind> {
-        self.check_put(write)?;
+        if self.check_early(write)?.is_some() {
+            return Err(ErrorKind::Validation);
+        }
         let (old, new) = match self.decide(write) {
             Ok(decided) => decided,
-            Err(Refusal::Invalid) => return Err(ErrorKind::Validation),
+            Err(Refusal::Broken(_)) => return Err(ErrorKind::Validation),
             Err(Refusal::Condition(item)) => {
                 let item = item.filter(|_| write.shows_item);
                 let kind = ErrorKind::ConditionalCheckFailed;
@@ -179,13 +202,14 @@ impl Reference {
         }))
     }
 
-    /// An item that cannot stand in an index is refused before anything is looked at.
-    fn check_put(&self, write: &ItemWrite) -> Result<(), ErrorKind> {
+    /// What the request alone shows is refused before anything is looked at.
+    fn check_early(&self, write: &ItemWrite) -> Result<Option<Broken>, ErrorKind> {
         let table = self.table(write.table)?;
-        match &write.change {
-            ItemChange::Put(item) if !table.can_hold(item) => Err(ErrorKind::Validation),
-            _ => Ok(()),
-        }
+        Ok(match &write.change {
+            ItemChange::Put(item) => table.broken_keys(None, item),
+            ItemChange::Update(_, actions) => table.broken_types(actions),
+            ItemChange::Delete(_) | ItemChange::Check(_) => None,
+        })
     }
 
     fn decide(&self, write: &ItemWrite) -> Decision {
@@ -206,13 +230,14 @@ impl Reference {
                     return Ok((None, None));
                 }
                 let base = old.clone().unwrap_or(key);
-                let new = updated(&base, actions).map_err(|_| Refusal::Invalid)?;
-                if !table.can_hold(&new) {
-                    return Err(Refusal::Invalid);
-                }
-                Some(new)
+                Some(updated(&base, actions).map_err(|_| Refusal::Broken(Broken::Rule))?)
             }
         };
+        if let Some(new) = &new {
+            let is_large = table.size_bytes(new) > ITEM_BYTES_MAX;
+            let broken = if is_large { Some(Broken::Rule) } else { table.broken_keys(old.as_ref(), new) };
+            broken.map_or(Ok(()), |broken| Err(Refusal::Broken(broken)))?;
+        }
         Ok((old, new))
     }
 
@@ -235,7 +260,7 @@ impl Reference {
         for writes in by_name.values() {
             let mut keys = BTreeSet::new();
             for write in writes {
-                self.check_put(write)?;
+                self.check_early(write)?.map_or(Ok(()), |_| Err(ErrorKind::Validation))?;
             }
             if writes.iter().any(|write| !keys.insert(write.design().key_of(&write.key()))) {
                 return Err(ErrorKind::Validation);
@@ -250,15 +275,16 @@ impl Reference {
     }
 
     fn batch_get(&self, reads: &BTreeMap<usize, (Vec<Item>, Vec<Path>)>) -> Result<Outcome, ErrorKind> {
+        let is_twice = |keys: &[Item]| (0..keys.len()).any(|at| keys[..at].contains(&keys[at]));
+        if reads.values().any(|(keys, _)| is_twice(keys)) {
+            return Err(ErrorKind::Validation);
+        }
         let mut found = BTreeMap::new();
         let mut by_name: Vec<_> = reads.iter().collect();
         by_name.sort_by_key(|(table, _)| TABLES[**table].name);
         for (table, (keys, projection)) in by_name {
             let table = self.table(*table)?;
             let wanted: BTreeSet<_> = keys.iter().map(|key| table.design.key_of(key)).collect();
-            if wanted.len() < keys.len() {
-                return Err(ErrorKind::Validation);
-            }
             let items = wanted.iter().filter_map(|key| table.items.get(key));
             let items = sorted_texts(items.map(|item| shown(item, projection)));
             found.insert(table.design.name.to_owned(), items);
@@ -276,24 +302,23 @@ impl Reference {
     }
 
     fn transact_write(&mut self, writes: &[ItemWrite], token: Option<usize>) -> Result<Outcome, ErrorKind> {
-        let mut invalid = Vec::with_capacity(writes.len());
+        let mut early = Vec::with_capacity(writes.len());
         for write in writes {
-            match self.check_put(write) {
-                Ok(()) => invalid.push(false),
-                Err(ErrorKind::Validation) => invalid.push(true),
-                Err(other) => return Err(other),
+            match self.check_early(write)? {
+                Some(Broken::EmptyKey) => return Err(ErrorKind::Validation),
+                broken => early.push(broken),
             }
         }
         let mut places = BTreeMap::new();
-        for (write, _) in writes.iter().zip(&invalid).filter(|(_, is_invalid)| !**is_invalid) {
+        for (write, _) in writes.iter().zip(&early).filter(|(_, broken)| broken.is_none()) {
             let keys: &mut BTreeSet<_> = places.entry(write.table).or_default();
             if !keys.insert(write.design().key_of(&write.key())) {
                 return Err(ErrorKind::Validation);
             }
         }
-        if invalid.contains(&true) {
-            let code = |is_invalid: &bool| if *is_invalid { "ValidationError" } else { "None" };
-            let reasons = invalid.iter().map(|is_invalid| (code(is_invalid).to_owned(), None)).collect();
+        if early.iter().any(Option::is_some) {
+            let code = |broken: &Option<Broken>| if broken.is_some() { "ValidationError" } else { "None" };
+            let reasons = early.iter().map(|broken| (code(broken).to_owned(), None)).collect();
             return Ok(Outcome::Refused { kind: ErrorKind::TransactionCanceled, item: None, reasons });
         }
         let known = token.and_then(|token| self.tokens.get(&token));
@@ -302,10 +327,13 @@ impl Reference {
             return if before == writes { Ok(Outcome::Done) } else { Err(kind) };
         }
         let decisions: Vec<Decision> = writes.iter().map(|write| self.decide(write)).collect();
+        if decisions.iter().any(|decision| matches!(decision, Err(Refusal::Broken(Broken::EmptyKey)))) {
+            return Err(ErrorKind::Validation);
+        }
         if decisions.iter().any(Result::is_err) {
             let reason = |(write, decision): (&ItemWrite, &Decision)| match decision {
                 Ok(_) => ("None".to_owned(), None),
-                Err(Refusal::Invalid) => ("ValidationError".to_owned(), None),
+                Err(Refusal::Broken(_)) => ("ValidationError".to_owned(), None),
                 Err(Refusal::Condition(item)) => {
                     ("ConditionalCheckFailed".to_owned(), item.clone().filter(|_| write.shows_item))
                 }
@@ -425,15 +453,24 @@ impl Reference {
 }
 
 impl Table {
-    /// True for an item that is not too large, and whose attributes can stand in every index they are keys of.
-    fn can_hold(&self, item: &Item) -> bool {
-        self.indexes.iter().all(|index| index.can_hold(item)) && self.size_bytes(item) <= ITEM_BYTES_MAX
+    fn broken_keys(&self, old: Option<&Item>, new: &Item) -> Option<Broken> {
+        self.indexes.iter().find_map(|index| index.broken_key(self.design, old, new))
+    }
+
+    /// A type that cannot be right shows in the update itself.
+    fn broken_types(&self, actions: &[Action]) -> Option<Broken> {
+        let keys = self.indexes.iter().flat_map(|index| index.design.keys());
+        let mut kinds = keys.filter_map(|key| {
+            let of_key = |action: &&Action| action.top_level_name() == Some(key.name);
+            Some((key.kind, actions.iter().find(of_key)?.known_type()?))
+        });
+        kinds.find(|(wanted, known)| wanted.value_type() != *known).map(|_| Broken::Rule)
     }
 
     /// The size of an item with its entries in local indexes.
     fn size_bytes(&self, item: &Item) -> usize {
         let local = self.indexes.iter().map(|index| index.design).filter(|index| index.is_local);
-        let holding = local.filter(|index| key_values(item, index.keys()).is_some());
+        let holding = local.filter(|index| index.keys().all(|key| item.contains_key(key.name)));
         let entries: usize = holding.map(|index| item_size_bytes(&index.entry_of(self.design, item))).sum();
         item_size_bytes(item) + entries
     }
@@ -503,7 +540,7 @@ impl Source<'_> {
     fn entries(&self) -> Vec<Entry<'_>> {
         let entry = |item| {
             let partition = match self.index {
-                Some(index) => key_values(item, index.partition.iter().copied())?,
+                Some(index) => index.key_of(item)?.0,
                 None => key_values(item, [self.table.design.partition])?,
             };
             let shown = match self.index {

@@ -78,7 +78,8 @@ pub(crate) static TABLES: [TableDesign; 6] = [
         partition: s("pk"),
         sort: Some(n("sk")),
         indexes: &[global("groups", &[s("g")], &[n("sk")], Projected::All)],
-        later_indexes: &[],
+        // Some texts are too long for a key.
+        later_indexes: &[global("later-texts", &[s("pk")], &[s("a")], Projected::KeysOnly)],
         stream: None,
         expiry: None,
         has_large_items: true,

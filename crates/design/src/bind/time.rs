@@ -1,0 +1,93 @@
+//! Timestamps as texts: ISO 8601 in UTC, and back.
+
+/// Days from 1970-01-01 to a date, and back, are Howard Hinnant's `days_from_civil` and `civil_from_days`.
+fn days_of(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let year_of_era = year.rem_euclid(400);
+    let day_of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
+fn date_of(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_shifted = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_shifted + 2) / 5 + 1;
+    let month = if month_shifted < 10 { month_shifted + 3 } else { month_shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+/// `2024-01-15T10:30:00.000Z`
+pub fn iso_milliseconds(milliseconds: i64) -> String {
+    let (days, rest) = (milliseconds.div_euclid(86_400_000), milliseconds.rem_euclid(86_400_000));
+    let (year, month, day) = date_of(days);
+    let (seconds, fraction) = (rest / 1_000, rest % 1_000);
+    let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:03}Z")
+}
+
+/// The milliseconds since 1970 of a timestamp in UTC, with or without milliseconds.
+pub fn milliseconds_of(text: &str) -> Option<i64> {
+    let text = text.strip_suffix('Z')?;
+    let (date, time) = text.split_once('T')?;
+    let mut date = date.splitn(3, '-').map(str::parse::<i64>);
+    let (year, month, day) = (date.next()?.ok()?, date.next()?.ok()?, date.next()?.ok()?);
+    let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let mut clock = clock.splitn(3, ':').map(str::parse::<i64>);
+    let (hour, minute, second) = (clock.next()?.ok()?, clock.next()?.ok()?, clock.next()?.ok()?);
+    let in_range = (0..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
+    let on_clock = (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60).contains(&second);
+    if !in_range || !on_clock || fraction.len() > 9 {
+        return None;
+    }
+    let fraction = format!("{fraction:0<3}").get(..3)?.parse::<i64>().ok()?;
+    Some(days_of(year, month, day) * 86_400_000 + (hour * 3_600 + minute * 60 + second) * 1_000 + fraction)
+}
+
+/// The seconds of a lifetime such as `90d`, `12h`, `30m` or `45s`.
+pub(super) fn lifetime_seconds(text: &str) -> Option<i64> {
+    let unit = text.chars().last()?;
+    let count = text.get(..text.len() - unit.len_utf8())?.parse::<i64>().ok().filter(|count| *count >= 0)?;
+    let seconds = match unit {
+        'd' => 86_400,
+        'h' => 3_600,
+        'm' => 60,
+        's' => 1,
+        _ => return None,
+    };
+    count.checked_mul(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn timestamps_are_iso_8601() {
+        assert_eq!(iso_milliseconds(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(iso_milliseconds(1_705_314_600_123), "2024-01-15T10:30:00.123Z");
+        assert_eq!(milliseconds_of("2024-02-29T00:00:00Z"), Some(1_709_164_800_000));
+        assert_eq!(milliseconds_of("2024-01-15"), None);
+        assert_eq!(lifetime_seconds("90d"), Some(7_776_000));
+        assert_eq!(lifetime_seconds("soon"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn timestamps_round_trip(milliseconds in 0_i64..253_402_300_800_000) {
+            prop_assert_eq!(milliseconds_of(&iso_milliseconds(milliseconds)), Some(milliseconds));
+        }
+
+        #[test]
+        fn any_text_is_a_timestamp_or_none(text in "\\PC{0,30}") {
+            let _ = (milliseconds_of(&text), lifetime_seconds(&text));
+        }
+    }
+}

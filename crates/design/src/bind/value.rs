@@ -1,0 +1,287 @@
+//! Values: filled into templates, brought to their attribute's type, checked against it.
+
+use std::collections::BTreeSet;
+
+use dynamo::{Item, Number, Value};
+
+use super::time::{iso_milliseconds, milliseconds_of};
+use super::{Context, Problem};
+use crate::keys::written;
+use crate::model::{Attribute, Entity, Given, Precision, Type};
+use crate::template::{Format, Piece, Template};
+
+/// What stands at a path of an item; dots reach into maps.
+pub(super) fn at<'a>(item: &'a Item, path: &str) -> Option<&'a Value> {
+    let mut names = path.split('.');
+    let mut found = item.get(names.next()?)?;
+    for name in names {
+        let Value::M(map) = found else { return None };
+        found = map.get(name)?;
+    }
+    Some(found)
+}
+
+/// Puts a value at a path, making maps on the way.
+pub(super) fn put_at(item: &mut Item, path: &str, value: Value) {
+    match path.split_once('.') {
+        None => {
+            item.insert(path.to_owned(), value);
+        }
+        Some((name, rest)) => {
+            let inner = item.entry(name.to_owned()).or_insert_with(|| Value::M(Item::new()));
+            if !matches!(inner, Value::M(_)) {
+                *inner = Value::M(Item::new());
+            }
+            if let Value::M(map) = inner {
+                put_at(map, rest, value);
+            }
+        }
+    }
+}
+
+/// Takes away what stands at a path.
+pub(super) fn remove_at(item: &mut Item, path: &str) {
+    match path.split_once('.') {
+        None => {
+            item.remove(path);
+        }
+        Some((name, rest)) => {
+            if let Some(Value::M(map)) = item.get_mut(name) {
+                remove_at(map, rest);
+            }
+        }
+    }
+}
+
+/// A template with its slots filled; none if a slot has no value or one that its format does not take.
+pub(super) fn fill(template: &Template, scope: &Item) -> Option<Value> {
+    if let Some(slot) = template.only_slot() {
+        return at(scope, &slot.path).cloned();
+    }
+    let mut text = String::new();
+    for piece in &template.pieces {
+        match piece {
+            Piece::Literal(literal) => text.push_str(literal),
+            Piece::Slot(slot) => text.push_str(&formatted(at(scope, &slot.path)?, slot.format)?),
+        }
+    }
+    Some(Value::S(text))
+}
+
+/// A value as a slot writes it.
+pub(super) fn formatted(value: &Value, format: Format) -> Option<String> {
+    let text = written(value)?;
+    match format {
+        Format::Plain => Some(text),
+        Format::Lower => Some(text.to_lowercase()),
+        Format::Upper => Some(text.to_uppercase()),
+        Format::Truncated(kept) => text.get(..usize::from(kept)).map(str::to_owned),
+        Format::Padded(width) => {
+            let width = usize::from(width);
+            let fits = text.len() <= width && text.bytes().all(|byte| byte.is_ascii_digit());
+            fits.then(|| format!("{text:0>width$}"))
+        }
+        Format::Shard(count) => {
+            let width = Format::shard_digits(count);
+            Some(format!("{:0>width$}", shard(&text, count)))
+        }
+    }
+}
+
+/// The shard of a value: FNV-1a, which stays the same for ever, modulo the number of shards.
+fn shard(text: &str, count: u32) -> u64 {
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    hash % u64::from(count.max(1))
+}
+
+/// A value that a design gives, with its slots filled. None where a slot has no value: then nothing is given.
+pub(super) fn given(value: &Given, scope: &Item) -> Option<Value> {
+    match value {
+        Given::Value(value) => Some(value.clone()),
+        Given::Template(template) => fill(template, scope),
+        Given::List(list) => {
+            Some(Value::L(list.iter().filter_map(|element| given(&element.value, scope)).collect()))
+        }
+        Given::Map(map) => {
+            let members = map
+                .iter()
+                .filter_map(|entry| Some((entry.name.value.clone(), given(&entry.value.value, scope)?)));
+            Some(Value::M(members.collect()))
+        }
+    }
+}
+
+/// The time as a value of a type.
+pub(super) fn now(kind: &Type, context: &Context<'_>) -> Value {
+    coerced(kind, Value::S(iso_milliseconds(context.now_milliseconds)))
+}
+
+/// A value as its type stores it: lists as sets, timestamps in their form, times as seconds where seconds are stored.
+pub(super) fn coerced(kind: &Type, value: Value) -> Value {
+    match (kind, value) {
+        (Type::StringSet, Value::L(list)) => {
+            let texts = list.iter().map(|element| match element {
+                Value::S(text) => Some(text.clone()),
+                _ => None,
+            });
+            texts.collect::<Option<BTreeSet<_>>>().map_or(Value::L(list.clone()), Value::Ss)
+        }
+        (Type::NumberSet, Value::L(list)) => {
+            let numbers = list.iter().map(|element| match element {
+                Value::N(number) => Some(*number),
+                _ => None,
+            });
+            numbers.collect::<Option<BTreeSet<_>>>().map_or(Value::L(list.clone()), Value::Ns)
+        }
+        (Type::Epoch | Type::Ttl, Value::S(text)) => match milliseconds_of(&text) {
+            Some(milliseconds) => Value::from(milliseconds.div_euclid(1_000)),
+            None => Value::S(text),
+        },
+        (Type::Timestamp(Precision::Seconds, _), Value::S(text)) => match milliseconds_of(&text) {
+            Some(milliseconds) => {
+                let text = iso_milliseconds(milliseconds);
+                Value::S(format!("{}Z", text.get(..19).unwrap_or(&text)))
+            }
+            None => Value::S(text),
+        },
+        (Type::Map(map), Value::M(mut members)) => {
+            for member in &map.members {
+                if let Some(value) = members.remove(&member.name.value) {
+                    members.insert(member.name.value.clone(), coerced(&member.kind, value));
+                }
+            }
+            Value::M(members)
+        }
+        (_, value) => value,
+    }
+}
+
+/// Everything that is wrong with the attributes of an entity's item.
+pub fn validate(entity: &Entity, item: &Item, delimiters: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for attribute in &entity.attributes {
+        match item.get(&attribute.name.value) {
+            Some(value) => check(attribute, &attribute.name.value, value, delimiters, &mut problems),
+            None if attribute.optional => {}
+            None => problems.push(Problem::invalid(&attribute.name.value, "is missing")),
+        }
+    }
+    for name in item.keys() {
+        let known = entity.attribute(name).is_some() || entity.constant(name).is_some();
+        if !known {
+            problems.push(Problem::invalid(name, format!("is not an attribute of {}", entity.name.value)));
+        }
+    }
+    for slot in entity.keys().flat_map(crate::model::EntityKey::slots) {
+        if let Some(Value::S(text)) = at(item, &slot.path)
+            && (text.is_empty() || text.contains(|c| delimiters.contains(c)))
+            && !matches!(
+                entity.type_at(&slot.path),
+                Some(Type::Timestamp(..) | Type::Date | Type::Uuid | Type::OneOf(_))
+            )
+        {
+            let message = format!("stands in a key: it must not be empty or contain any of `{delimiters}`");
+            problems.push(Problem::invalid(&slot.path, message));
+        }
+    }
+    problems.dedup();
+    problems
+}
+
+fn check(attribute: &Attribute, path: &str, value: &Value, delimiters: &str, problems: &mut Vec<Problem>) {
+    if let Some(message) = mismatch(&attribute.kind, value, delimiters) {
+        problems.push(Problem::invalid(path, message));
+    }
+    if let Some(most) = attribute.max_bytes.filter(|most| dynamo::value_size_bytes(value) > *most) {
+        problems.push(Problem::invalid(path, format!("has more than {most} bytes")));
+    }
+    let length = match value {
+        Value::L(list) => list.len(),
+        Value::Ss(set) => set.len(),
+        Value::Ns(set) => set.len(),
+        _ => 0,
+    };
+    if let Some(most) = attribute.max_items.filter(|most| length > *most) {
+        problems.push(Problem::invalid(path, format!("has more than {most} elements")));
+    }
+    if let (Type::Map(map), Value::M(members)) = (&attribute.kind, value) {
+        for member in &map.members {
+            let path = format!("{path}.{}", member.name.value);
+            match members.get(&member.name.value) {
+                Some(value) => check(member, &path, value, delimiters, problems),
+                None if member.optional => {}
+                None => problems.push(Problem::invalid(path, "is missing")),
+            }
+        }
+        let named = |name: &str| map.members.iter().any(|member| member.name.value == name);
+        for (name, value) in members.iter().filter(|(name, _)| !named(name)) {
+            let wrong = match &map.others {
+                Some(kind) => mismatch(kind, value, delimiters),
+                None => Some("is not known".to_owned()),
+            };
+            problems.extend(wrong.map(|message| Problem::invalid(format!("{path}.{name}"), message)));
+        }
+    }
+}
+
+fn mismatch(kind: &Type, value: &Value, delimiters: &str) -> Option<String> {
+    let fits = match (kind, value) {
+        (Type::Any, _) => true,
+        (Type::OneOf(values), value) => values.iter().any(|choice| choice.value == *value),
+        (Type::List(element), Value::L(list)) => {
+            list.iter().all(|value| mismatch(element, value, delimiters).is_none())
+        }
+        (Type::Key, Value::S(text)) => !text.is_empty() && !text.contains(|c| delimiters.contains(c)),
+        (Type::Slug, Value::S(text)) => {
+            !text.is_empty()
+                && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        }
+        (Type::Ulid, Value::S(text)) => {
+            text.len() == 26 && text.chars().all(|c| "0123456789ABCDEFGHJKMNPQRSTVWXYZ".contains(c))
+        }
+        (Type::Ksuid, Value::S(text)) => text.len() == 27 && text.chars().all(|c| c.is_ascii_alphanumeric()),
+        (Type::Uuid, Value::S(text)) => is_uuid(text),
+        (Type::Time36, Value::S(text)) => {
+            text.len() == 20 && text.chars().all(|c| c.is_ascii_digit() || c.is_ascii_lowercase())
+        }
+        (Type::Timestamp(Precision::Varying, _), Value::S(text)) => !text.is_empty(),
+        (Type::Timestamp(precision, _), Value::S(text)) => {
+            let width = if *precision == Precision::Seconds { 20 } else { 24 };
+            text.len() == width && milliseconds_of(text).is_some()
+        }
+        (Type::Date, Value::S(text)) => {
+            milliseconds_of(&format!("{text}T00:00:00Z")).is_some() && text.len() == 10
+        }
+        (Type::Integer | Type::Epoch | Type::Ttl | Type::Version, Value::N(number)) => is_whole(*number),
+        (kind, value) => kind.value_type() == Some(value.value_type()),
+    };
+    (!fits).then(|| format!("is not {}", described(kind, delimiters)))
+}
+
+fn described(kind: &Type, delimiters: &str) -> String {
+    match kind {
+        Type::Key => format!("a text without any of `{delimiters}`"),
+        kind => kind.name(),
+    }
+}
+
+fn is_whole(number: Number) -> bool {
+    !number.to_string().contains(['.', 'E', 'e'])
+}
+
+fn is_uuid(text: &str) -> bool {
+    let widths = [8, 4, 4, 4, 12];
+    let groups = text.split('-').collect::<Vec<_>>();
+    groups.len() == widths.len()
+        && groups
+            .iter()
+            .zip(widths)
+            .all(|(group, width)| group.len() == width && group.chars().all(|c| c.is_ascii_hexdigit()))
+}
+
+/// What is wrong with a value of a type, if anything.
+pub(super) fn problem(kind: &Type, name: &str, value: &Value, delimiters: &str) -> Option<Problem> {
+    mismatch(kind, value, delimiters).map(|message| Problem::invalid(name, message))
+}

@@ -1,0 +1,159 @@
+//! The words and signs of a statement, each with its place.
+
+use std::fmt::{self, Display, Formatter};
+use std::iter::Peekable;
+use std::str::Chars;
+
+use super::error::{Malformed, StatementError};
+
+/// A word or sign and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) place: Place,
+}
+
+/// What it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A keyword or a name.
+    Word(String),
+    /// A name between double quotes.
+    Quoted(String),
+    /// A text between single quotes.
+    Text(String),
+    /// A number without sign.
+    Number(String),
+    /// An operator, bracket, comma or question mark.
+    Sign(&'static str),
+}
+
+/// Line and column, from one, and the length in characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    line: usize,
+    column: usize,
+    length: usize,
+}
+
+impl Display for Place {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}:{}", self.line, self.column, self.length)
+    }
+}
+
+/// Longer signs before those that they begin with.
+const SIGNS: [&str; 22] = [
+    "<<", ">>", "<=", ">=", "<>", "!=", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ".", ":", "*", "+",
+    "-", "?",
+];
+
+/// Takes a statement apart.
+pub(super) fn tokens(text: &str) -> Result<Vec<Token>, StatementError> {
+    let mut scanner = Scanner { rest: text.chars().peekable(), line: 1, column: 1 };
+    let mut tokens = Vec::new();
+    while let Some(token) = scanner.token()? {
+        tokens.push(token);
+    }
+    Ok(tokens)
+}
+
+struct Scanner<'a> {
+    rest: Peekable<Chars<'a>>,
+    line: usize,
+    column: usize,
+}
+
+impl Scanner<'_> {
+    fn token(&mut self) -> Result<Option<Token>, StatementError> {
+        while self.take(char::is_whitespace).is_some() {}
+        let (line, column) = (self.line, self.column);
+        let Some(first) = self.rest.peek().copied() else { return Ok(None) };
+        let kind = match first {
+            '\'' => Kind::Text(self.quoted('\'')?),
+            '"' => Kind::Quoted(self.quoted('"')?),
+            _ if is_name_start(first) => Kind::Word(self.while_true(is_name_part)),
+            _ if first.is_ascii_digit() => Kind::Number(self.number()),
+            // The statement may end with a semicolon.
+            ';' if self.is_last() => return Ok(None),
+            _ => self.sign()?,
+        };
+        let length = if self.line == line { self.column - column } else { 1 };
+        Ok(Some(Token { kind, place: Place { line, column, length } }))
+    }
+
+    /// The next character, if it is such a one.
+    fn take(&mut self, wanted: impl Fn(char) -> bool) -> Option<char> {
+        let found = self.rest.next_if(|next| wanted(*next))?;
+        if found == '\n' {
+            self.line += 1;
+            self.column = 1;
+        } else {
+            self.column += 1;
+        }
+        Some(found)
+    }
+
+    fn while_true(&mut self, wanted: impl Fn(char) -> bool) -> String {
+        std::iter::from_fn(|| self.take(&wanted)).collect()
+    }
+
+    /// What stands between two quotes; a quote in it is written twice.
+    fn quoted(&mut self, quote: char) -> Result<String, StatementError> {
+        self.take(|next| next == quote);
+        let mut text = String::new();
+        loop {
+            text.push_str(&self.while_true(|next| next != quote));
+            if self.take(|next| next == quote).is_none() {
+                return Err(Malformed::Unclosed.into());
+            }
+            match self.take(|next| next == quote) {
+                Some(doubled) => text.push(doubled),
+                None => return Ok(text),
+            }
+        }
+    }
+
+    fn number(&mut self) -> String {
+        let is_digit = |next: char| next.is_ascii_digit();
+        let mut text = self.while_true(is_digit);
+        if let Some(point) = self.take(|next| next == '.') {
+            text.push(point);
+            text.push_str(&self.while_true(is_digit));
+        }
+        if let Some(exponent) = self.take(|next| matches!(next, 'e' | 'E')) {
+            text.push(exponent);
+            text.extend(self.take(|next| matches!(next, '+' | '-')));
+            text.push_str(&self.while_true(is_digit));
+        }
+        text
+    }
+
+    fn sign(&mut self) -> Result<Kind, StatementError> {
+        let mut ahead = self.rest.clone();
+        let (first, second) = (ahead.next(), ahead.next());
+        let is_next = |sign: &str| {
+            let mut chars = sign.chars();
+            chars.next() == first && chars.next().is_none_or(|wanted| Some(wanted) == second)
+        };
+        let Some(sign) = SIGNS.into_iter().find(|sign| is_next(sign)) else {
+            return Err(Malformed::Character.into());
+        };
+        for _ in sign.chars() {
+            self.take(|_| true);
+        }
+        Ok(Kind::Sign(sign))
+    }
+
+    fn is_last(&self) -> bool {
+        self.rest.clone().skip(1).all(char::is_whitespace)
+    }
+}
+
+fn is_name_start(character: char) -> bool {
+    character.is_alphabetic() || matches!(character, '_' | '$')
+}
+
+fn is_name_part(character: char) -> bool {
+    is_name_start(character) || character.is_numeric()
+}
