@@ -181,7 +181,8 @@ fn write_content(engine: &Engine) {
 fn check_content(engine: &Engine) {
     let mut found = scan_all(engine, TABLE, None).unwrap();
     for item in items() {
-        let place = found.iter().position(|other| *other == item).unwrap_or_else(|| panic!("{item:?} is missing"));
+        let place =
+            found.iter().position(|other| *other == item).unwrap_or_else(|| panic!("{item:?} is missing"));
         found.remove(place);
     }
     assert_eq!(found.len(), 3, "{found:?}");
@@ -221,9 +222,9 @@ fn check_indexes(engine: &Engine) {
         })
         .unwrap();
     let found: Vec<Item> = reply.items.unwrap().iter().map(StoredItem::decode).collect();
-    let expected = items().into_iter().filter(|item| {
-        item["pk"] == Value::from("partition-1") && item["group"] != Value::B(vec![0].into())
-    });
+    let expected = items()
+        .into_iter()
+        .filter(|item| item["pk"] == Value::from("partition-1") && item["group"] != Value::B(vec![0].into()));
     assert_eq!(found.len(), expected.count());
     assert!(found.iter().all(|entry| !entry.contains_key("value")), "{found:?}");
 }
