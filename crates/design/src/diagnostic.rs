@@ -2,7 +2,7 @@
 //!
 //! Always true: a finding's code, title and severity come from its [`Rule`], which stands in the file of `check/` that
 //! looks for it; a finding's words are one sentence and a help. The three ways to write findings are functions
-//! from findings to text: [`text`], [`json`], [`sarif`].
+//! from findings to text: `text`, `json`, `sarif`.
 
 mod json;
 mod sarif;

@@ -1,6 +1,6 @@
 //! The model: a design as what it says, every name with its place.
 //!
-//! Always true: what came out of [`crate::check`] without an error refers only to things that exist, and its keys, copies and
+//! Always true: what came out of `crate::check` without an error refers only to things that exist, and its keys, copies and
 //! counters are as the checker proved them. A model that has errors is never handed out.
 
 mod attribute;

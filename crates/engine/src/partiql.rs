@@ -1,7 +1,7 @@
 //! PartiQL: SELECT, INSERT, UPDATE and DELETE as readings and writes of the engine.
 //!
-//! Path of a statement: text -> [`token`] -> [`parse`], which fills in the parameters as it goes -> [`tree`] -> [`select`] finds the ranges of
-//! keys that a SELECT reads, [`write`] the one item that any other statement writes. Conditions and updates are those of expressions.
+//! Path of a statement: text -> `token` -> `parse`, which fills in the parameters as it goes -> `tree` -> `select` finds the ranges of
+//! keys that a SELECT reads, `write` the one item that any other statement writes. Conditions and updates are those of expressions.
 //!
 //! Always true: whatever the text, parsing takes bounded time and stack. A statement that was parsed has used each parameter once.
 

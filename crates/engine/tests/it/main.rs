@@ -1,5 +1,6 @@
 //! The engine as a whole: against a reference, through crashes and faults, and with files of older versions.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#![allow(clippy::pedantic, clippy::explicit_auto_deref, reason = "tests read best as they are told")]
 
 mod crash;
 mod design;
