@@ -185,12 +185,16 @@ impl IndexDesign {
     /// has one that cannot stand in a key.
     pub(crate) fn key_of(&self, item: &Item) -> Option<(Vec<Sortable>, Vec<Sortable>)> {
         let fits = |keys: &[Key], bytes_max: usize| {
-            keys.iter().all(|key| item.get(key.name).is_some_and(|value| value_size_bytes(value) <= bytes_max))
+            keys.iter()
+                .all(|key| item.get(key.name).is_some_and(|value| value_size_bytes(value) <= bytes_max))
         };
         if !fits(self.partition, PARTITION_KEY_BYTES_MAX) || !fits(self.sort, SORT_KEY_BYTES_MAX) {
             return None;
         }
-        Some((key_values(item, self.partition.iter().copied())?, key_values(item, self.sort.iter().copied())?))
+        Some((
+            key_values(item, self.partition.iter().copied())?,
+            key_values(item, self.sort.iter().copied())?,
+        ))
     }
 
     /// What an entry of the index holds of an item.

@@ -63,8 +63,8 @@ fn definition(name: &str, kind: KeyType) -> AttributeDefinition {
     AttributeDefinition { attribute_name: Some(name.to_owned()), attribute_type: Some(kind.into()) }
 }
 
-fn projection(kind: ProjectionType) -> Option<Projection> {
-    Some(Projection { projection_type: Some(kind.into()), non_key_attributes: None })
+fn projection(kind: ProjectionType) -> Projection {
+    Projection { projection_type: Some(kind.into()), non_key_attributes: None }
 }
 
 fn table() -> CreateTable {
@@ -80,12 +80,12 @@ fn table() -> CreateTable {
         local_secondary_indexes: Some(vec![LocalSecondaryIndex {
             index_name: Some("local".to_owned()),
             key_schema: Some(vec![element("pk", KeyRole::Hash), element("group", KeyRole::Range)]),
-            projection: projection(ProjectionType::KeysOnly),
+            projection: Some(projection(ProjectionType::KeysOnly)),
         }]),
         global_secondary_indexes: Some(vec![GlobalSecondaryIndex {
             index_name: Some("global".to_owned()),
             key_schema: Some(vec![element("group", KeyRole::Hash), element("sk", KeyRole::Range)]),
-            projection: projection(ProjectionType::All),
+            projection: Some(projection(ProjectionType::All)),
             ..GlobalSecondaryIndex::default()
         }]),
         stream_specification: Some(StreamSpecification {
@@ -181,7 +181,8 @@ fn write_content(engine: &Engine) {
 fn check_content(engine: &Engine) {
     let mut found = scan_all(engine, TABLE, None).unwrap();
     for item in items() {
-        let place = found.iter().position(|other| *other == item).unwrap_or_else(|| panic!("{item:?} is missing"));
+        let place =
+            found.iter().position(|other| *other == item).unwrap_or_else(|| panic!("{item:?} is missing"));
         found.remove(place);
     }
     assert_eq!(found.len(), 3, "{found:?}");
@@ -221,9 +222,9 @@ fn check_indexes(engine: &Engine) {
         })
         .unwrap();
     let found: Vec<Item> = reply.items.unwrap().iter().map(StoredItem::decode).collect();
-    let expected = items().into_iter().filter(|item| {
-        item["pk"] == Value::from("partition-1") && item["group"] != Value::B(vec![0].into())
-    });
+    let expected = items()
+        .into_iter()
+        .filter(|item| item["pk"] == Value::from("partition-1") && item["group"] != Value::B(vec![0].into()));
     assert_eq!(found.len(), expected.count());
     assert!(found.iter().all(|entry| !entry.contains_key("value")), "{found:?}");
 }

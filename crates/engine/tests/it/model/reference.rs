@@ -92,7 +92,9 @@ impl Index {
     fn broken_key(&self, table: &TableDesign, old: Option<&Item>, new: &Item) -> Option<Broken> {
         let partition = self.design.partition.iter().map(|key| (key, PARTITION_KEY_BYTES_MAX));
         let sort = self.design.sort.iter().map(|key| (key, SORT_KEY_BYTES_MAX));
-        for (key, bytes_max) in partition.chain(sort).filter(|(key, _)| table.keys().all(|other| other != **key)) {
+        for (key, bytes_max) in
+            partition.chain(sort).filter(|(key, _)| table.keys().all(|other| other != **key))
+        {
             let Some(value) = new.get(key.name) else { continue };
             if old.and_then(|old| old.get(key.name)) == Some(value) {
                 continue;
