@@ -96,7 +96,10 @@ pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiErr
         Operation::GetRecords(request) => engine.get_records(request).map(Reply::from),
         Operation::DescribeLimits(request) => engine.describe_limits(request).map(Reply::from),
         Operation::DescribeEndpoints(request) => engine.describe_endpoints(request).map(Reply::from),
-        other => Err(ApiError::new(ErrorKind::UnknownOperation, other.name())),
+        other => {
+            let message = format!("{} is not available here", other.name());
+            Err(ApiError::new(ErrorKind::UnknownOperation, message))
+        }
     }
 }
 

@@ -76,7 +76,7 @@ fn without_arguments_it_shows_help_with_examples() {
 
 #[test]
 fn wrong_usage_ends_with_2_and_a_failure_with_1() {
-    assert_eq!(monotable(&["serve"]).status.code(), Some(2));
+    assert_eq!(monotable(&["serve", "--in-memory", "--data", "directory"]).status.code(), Some(2));
     assert_eq!(monotable(&["nonsense"]).status.code(), Some(2));
     assert_eq!(monotable(&["serve", "--in-memory", "--durability", "maybe"]).status.code(), Some(2));
     let output = monotable(&["table", "list", "--data", "does-not-exist"]);

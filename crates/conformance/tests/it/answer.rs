@@ -71,9 +71,8 @@ fn reply_lines(operation: &str, body: &Json) -> Vec<String> {
             ("Items" | "Records", Json::List(items)) if items.is_empty() => {
                 summary.push(format!("{}: none", name.to_lowercase()));
             }
-            ("Items" | "Records", Json::List(items)) => {
-                lines.extend(items.iter().flat_map(|item| broken("", item, "")));
-            }
+            ("Items", Json::List(items)) => lines.extend(items.iter().map(one_line)),
+            ("Records", Json::List(records)) => lines.extend(records.iter().map(record)),
             ("Count", _) => summary.push(format!("count: {}", one_line(value))),
             ("ScannedCount", _) => summary.push(format!("scanned: {}", one_line(value))),
             _ => {}
@@ -249,7 +248,8 @@ fn mask_member(name: &str, value: &Json, kept: &Kept) -> Json {
 }
 
 fn mask_text(member: &str, text: &str, kept: &Kept) -> String {
-    if let Some((name, _)) = kept.iter().find(|(_, value)| value.as_text() == Some(text)) {
+    let is_iterator = member.ends_with("ShardIterator");
+    if let Some((name, _)) = kept.iter().find(|(_, value)| !is_iterator && value.as_text() == Some(text)) {
         return format!("${name}");
     }
     match member {

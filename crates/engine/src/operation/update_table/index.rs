@@ -66,10 +66,10 @@ pub(super) fn gives_units(request: &UpdateTable, index: &str) -> bool {
 impl Update {
     pub(super) fn change_indexes(&mut self, request: &UpdateTable) -> Result<(), ApiError> {
         let updates = request.global_secondary_index_updates.as_deref().unwrap_or_default();
+        self.check_one_at_a_time(updates)?;
         for update in updates {
             check_target(&self.table, update)?;
         }
-        self.check_one_at_a_time(updates)?;
         let switches = request.billing_mode.is_some();
         for update in updates {
             if let Some(action) = &update.update {
