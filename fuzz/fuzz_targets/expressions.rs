@@ -21,7 +21,8 @@ fuzz_target!(|text: &str| {
     let map = Value::M(Item::from([("b".to_owned(), list)]));
     let item = Item::from([("a".to_owned(), map), ("b".to_owned(), set), ("n".to_owned(), Value::from(2))]);
     let stored = StoredItem::encode(&item);
-    let substitutions = || Substitutions::new(Some(&names), Some(&values)).expect("the names and values are sound");
+    let substitutions =
+        || Substitutions::new(Some(&names), Some(&values)).expect("the names and values are sound");
     if let Ok(condition) = substitutions().condition(text) {
         condition.matches(Some(&stored));
         condition.matches(None);

@@ -199,10 +199,8 @@ fn child_that_writes_until_it_is_killed() {
     let number = |name: &str| std::env::var(name).unwrap().parse::<u64>().unwrap();
     let Ok(directory) = std::env::var(process::DIRECTORY) else { return };
     let (life, expiry_seconds) = (number(LIFE), number(EXPIRY_SECONDS));
-    let durability = match std::env::var(SYNCS).unwrap().parse().unwrap() {
-        true => Durability::Sync,
-        false => Durability::Interval(Duration::from_secs(3600)),
-    };
+    let syncs: bool = std::env::var(SYNCS).unwrap().parse().unwrap();
+    let durability = if syncs { Durability::Sync } else { Durability::Interval(Duration::from_hours(1)) };
     let housekeeping = Some(Duration::from_millis(20));
     let engine = Engine::open(directory, Options { durability, ..options(housekeeping) }).unwrap();
     make_tables(&engine).unwrap();

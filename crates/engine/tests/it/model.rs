@@ -28,9 +28,9 @@ use crate::requests::{Change, stream_all};
 use crate::verify::{same, verify_stream, verify_table};
 
 const START_MILLISECONDS: i64 = 1_800_000_000_000;
-const OPERATIONS: usize = 300_000;
+const OPERATIONS: usize = 150_000;
 /// Opening again takes most of the time on disk.
-const OPERATIONS_ON_DISK: usize = 60_000;
+const OPERATIONS_ON_DISK: usize = 40_000;
 const SCRIPT_STEPS: usize = 2_500;
 
 #[test]
@@ -127,9 +127,10 @@ fn compare(subject: &Subject, reference: &Reference) -> Result<(), String> {
         let Some(table) = reference.tables.get(&number) else { continue };
         let items = verify_table(&subject.engine, design)?;
         same(&format!("{}: items", design.name), &items, &table.items)?;
-        let changes = match table.is_trimmed {
-            true => stream_all(&subject.engine, design.name).map_err(|error| error.to_string())?,
-            false => verify_stream(&subject.engine, design, &items)?,
+        let changes = if table.is_trimmed {
+            stream_all(&subject.engine, design.name).map_err(|error| error.to_string())?
+        } else {
+            verify_stream(&subject.engine, design, &items)?
         };
         let expected: Vec<Change> = table.stream.iter().map(|(_, change)| change.clone()).collect();
         same(&format!("{}: stream", design.name), in_one_order(changes), in_one_order(expected))?;

@@ -63,8 +63,8 @@ fn definition(name: &str, kind: KeyType) -> AttributeDefinition {
     AttributeDefinition { attribute_name: Some(name.to_owned()), attribute_type: Some(kind.into()) }
 }
 
-fn projection(kind: ProjectionType) -> Option<Projection> {
-    Some(Projection { projection_type: Some(kind.into()), non_key_attributes: None })
+fn projection(kind: ProjectionType) -> Projection {
+    Projection { projection_type: Some(kind.into()), non_key_attributes: None }
 }
 
 fn table() -> CreateTable {
@@ -80,12 +80,12 @@ fn table() -> CreateTable {
         local_secondary_indexes: Some(vec![LocalSecondaryIndex {
             index_name: Some("local".to_owned()),
             key_schema: Some(vec![element("pk", KeyRole::Hash), element("group", KeyRole::Range)]),
-            projection: projection(ProjectionType::KeysOnly),
+            projection: Some(projection(ProjectionType::KeysOnly)),
         }]),
         global_secondary_indexes: Some(vec![GlobalSecondaryIndex {
             index_name: Some("global".to_owned()),
             key_schema: Some(vec![element("group", KeyRole::Hash), element("sk", KeyRole::Range)]),
-            projection: projection(ProjectionType::All),
+            projection: Some(projection(ProjectionType::All)),
             ..GlobalSecondaryIndex::default()
         }]),
         stream_specification: Some(StreamSpecification {

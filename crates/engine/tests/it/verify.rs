@@ -1,7 +1,7 @@
 //! What always holds for a table, whatever was written: its indexes are what its items imply, its stream leads to its items, and
 //! the totals it tells are those of its items.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dynamo::operation::{IndexStatus, StreamViewType, TableDescription};
 use dynamo::{Item, item_size_bytes};
@@ -78,12 +78,12 @@ fn check_order<'a>(
     items: impl Iterator<Item = &'a Item>,
     key: impl Fn(&Item) -> (Vec<Sortable>, Vec<Sortable>),
 ) -> Result<(), String> {
-    let mut seen: BTreeMap<Vec<Sortable>, ()> = BTreeMap::new();
+    let mut seen: BTreeSet<Vec<Sortable>> = BTreeSet::new();
     let mut last: Option<(Vec<Sortable>, Vec<Sortable>)> = None;
     for item in items {
         let (partition, sort) = key(item);
         let continues = last.as_ref().is_some_and(|(before, _)| *before == partition);
-        if !continues && seen.insert(partition.clone(), ()).is_some() {
+        if !continues && !seen.insert(partition.clone()) {
             return Err(format!("partition {partition:?} comes in two pieces"));
         }
         if let Some((_, before)) = last.filter(|_| continues)

@@ -1,5 +1,7 @@
 //! What the child writes. An item follows from its key and its version, so whoever knows the version knows the whole item.
 
+use std::collections::BTreeMap;
+
 use dynamo::operation::{
     Delete, DeleteItem, Put, PutItem, StreamViewType, TransactWriteItem, TransactWriteItems, Update,
     UpdateItem,
@@ -187,12 +189,12 @@ impl Writes {
 
 const ADD_ONE: &str = "ADD #count :one";
 
-fn count_name() -> Option<std::collections::BTreeMap<String, String>> {
-    Some([("#count".to_owned(), "count".to_owned())].into())
+fn count_name() -> BTreeMap<String, String> {
+    [("#count".to_owned(), "count".to_owned())].into()
 }
 
-fn one() -> Option<std::collections::BTreeMap<String, Value>> {
-    Some([(":one".to_owned(), Value::from(1_i64))].into())
+fn one() -> BTreeMap<String, Value> {
+    [(":one".to_owned(), Value::from(1_i64))].into()
 }
 
 fn add_to_total() -> TransactWriteItem {
@@ -201,8 +203,8 @@ fn add_to_total() -> TransactWriteItem {
             table_name: Some(TABLES[ACCOUNTS].name.to_owned()),
             key: Some(Place::new(ACCOUNTS, TOTAL, 0).key()),
             update_expression: Some(ADD_ONE.to_owned()),
-            expression_attribute_names: count_name(),
-            expression_attribute_values: one(),
+            expression_attribute_names: Some(count_name()),
+            expression_attribute_values: Some(one()),
             ..Update::default()
         }),
         ..TransactWriteItem::default()
@@ -222,8 +224,8 @@ impl Write {
                 table_name,
                 key: Some(self.place.key()),
                 update_expression: Some(ADD_ONE.to_owned()),
-                expression_attribute_names: count_name(),
-                expression_attribute_values: one(),
+                expression_attribute_names: Some(count_name()),
+                expression_attribute_values: Some(one()),
                 ..UpdateItem::default()
             }),
             Some(version) => Operation::PutItem(PutItem {

@@ -214,7 +214,7 @@ impl Generator {
     }
 
     fn number(&mut self) -> Value {
-        Value::N(Number::parse(*self.random.pick(&NUMBERS)).unwrap())
+        Value::N(Number::parse(NUMBERS[self.random.below(NUMBERS.len())]).unwrap())
     }
 
     /// A value as the attribute mostly has it; now and then of another type.
@@ -292,7 +292,7 @@ impl Generator {
     fn path(&mut self) -> Path {
         let root = *self.random.pick(&ATTRIBUTES);
         let step = match root {
-            "m" if self.random.once_in(2) => Some(PathStep::Name(*self.random.pick(&["x", "y"]))),
+            "m" if self.random.once_in(2) => Some(PathStep::Name(["x", "y"][self.random.below(2)])),
             "list" if self.random.once_in(2) => Some(PathStep::Index(self.random.below(4))),
             _ => None,
         };

@@ -6,7 +6,7 @@ use super::Failure;
 use super::step::Step;
 
 /// Shrinking ends after this time with what it has reached.
-const TIME_MAX: Duration = Duration::from_secs(60);
+const TIME_MAX: Duration = Duration::from_mins(1);
 
 /// The shortest script found, and what it shows.
 pub(crate) fn shrink(

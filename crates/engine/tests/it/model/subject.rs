@@ -183,13 +183,14 @@ impl Subject {
         let mut start = query.start.clone();
         loop {
             let reply = self.engine.query(query.request(start))?;
-            start = reply.last_evaluated_key.clone();
+            let last = reply.last_evaluated_key;
             pages.push(Page {
                 items: reply.items.map(|items| items.iter().map(StoredItem::decode).collect()),
                 count: usize::try_from(reply.count).unwrap(),
                 scanned: usize::try_from(reply.scanned_count).unwrap(),
-                last: reply.last_evaluated_key,
+                last: last.clone(),
             });
+            start = last;
             if start.is_none() {
                 return Ok(Outcome::Pages(pages));
             }
