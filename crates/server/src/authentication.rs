@@ -60,7 +60,8 @@ fn incomplete(message: String) -> ApiError {
 
 /// Reads `AWS4-HMAC-SHA256 Credential=..., SignedHeaders=..., Signature=...`.
 fn header_claim<'a>(request: &'a Parts, text: &'a str) -> Result<Claim<'a>, ApiError> {
-    let mut parts = text.split([',', ' ']).filter(|part| !part.is_empty());
+    // Split at one character at a time: that is a search for a byte, many times faster than one for any of two characters.
+    let mut parts = text.split(',').flat_map(|part| part.split(' ')).filter(|part| !part.is_empty());
     let algorithm = parts.next().unwrap_or("");
     let (mut credential, mut signature, mut signed_headers) = ("", "", "");
     for part in parts {

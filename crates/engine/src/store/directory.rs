@@ -32,7 +32,15 @@ const FORMAT_PREFIX: &str = "monotable format ";
 pub(super) struct Directory {
     path: PathBuf,
     /// Released by the operating system when the file is closed, even after a kill.
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Directory {
+    /// Closing is not enough: a child process that is just being started shares the file until it runs its own program.
+    fn drop(&mut self) {
+        // Where this fails, closing the file is what is left to do.
+        let _ = self.lock.unlock();
+    }
 }
 
 /// How far the creation of a database got.
@@ -52,7 +60,7 @@ impl Directory {
         let lock = lock(path)?;
         // Looked at again: another process may have completed or begun something before we had the lock.
         let creation = inspect(path)?;
-        Ok((Directory { path: path.to_path_buf(), _lock: lock }, creation))
+        Ok((Directory { path: path.to_path_buf(), lock }, creation))
     }
 
     /// Where the storage crate keeps its files.
@@ -209,4 +217,20 @@ pub(super) fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
 #[cfg(not(unix))]
 pub(super) fn allocated_bytes(metadata: &fs::Metadata) -> u64 {
     metadata.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_directory_is_free_though_a_child_process_shares_its_files() {
+        let parent = tempfile::tempdir().unwrap();
+        let (directory, _) = Directory::open(parent.path()).unwrap();
+        let inherited = directory.lock.try_clone().unwrap();
+        assert!(matches!(Directory::open(parent.path()), Err(StoreError::Locked { .. })));
+        drop(directory);
+        Directory::open(parent.path()).unwrap();
+        drop(inherited);
+    }
 }
