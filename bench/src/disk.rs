@@ -45,7 +45,10 @@ fn load(path: &Path, count: usize) {
     });
     println!("loading, not synced: {load:.0}/s");
     engine.sync().expect("a sync");
-    println!("size on disk: {:.2} times the items", engine.size_on_disk_bytes().expect("a size") as f64 / (count as f64 * 1024.0));
+    println!(
+        "size on disk: {:.2} times the items",
+        engine.size_on_disk_bytes().expect("a size") as f64 / (count as f64 * 1024.0)
+    );
 }
 
 fn raw(path: &Path) -> (Database, Keyspace) {
@@ -76,7 +79,7 @@ fn reads(engine: &Engine, path: &Path, count: usize) {
         let theirs = rate(sample, |_| {
             assert!(keyspace.get(keys.pop().expect("one for each")).expect("a get").is_some());
         });
-        row(&format!("GetItem, round {round}"), ours, theirs);
+        row(&format!("GetItem, round {round}"), (ours, theirs));
     }
 }
 
@@ -93,11 +96,11 @@ fn writes(directory: &Path) {
     for round in 1..=3 {
         let ours = waiting_writers(&engine, WRITERS, round);
         let theirs = raw_groups(&database, &keyspace, WRITERS, round);
-        row(&format!("PutItem, 32 writers, round {round}"), ours, theirs);
+        row(&format!("PutItem, 32 writers, round {round}"), (ours, theirs));
     }
     let lone = waiting_writers(&engine, 1, 9);
     let raw_lone = raw_groups(&database, &keyspace, 1, 9);
-    row("PutItem, one writer", lone, raw_lone);
+    row("PutItem, one writer", (lone, raw_lone));
     let metrics = engine.metrics();
     println!(
         "groups of {:.1} writes, {:.2} ms a sync",
@@ -132,7 +135,11 @@ fn raw_groups(database: &Database, keyspace: &Keyspace, size: usize, round: usiz
             let stored = StoredItem::encode(&item(n));
             batch.insert(keyspace, raw_key(n), &**stored.as_bytes());
             batch.insert(keyspace, [b"index".to_vec(), raw_key(n)].concat(), &**stored.as_bytes());
-            batch.insert(keyspace, [b"stream".to_vec(), raw_key(n)].concat(), [&**stored.as_bytes(), &raw_key(n)].concat());
+            batch.insert(
+                keyspace,
+                [b"stream".to_vec(), raw_key(n)].concat(),
+                [&**stored.as_bytes(), &raw_key(n)].concat(),
+            );
             n += 1;
         }
         batch.commit().expect("a commit");

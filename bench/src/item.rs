@@ -31,7 +31,8 @@ pub fn item(n: usize) -> Item {
     ]);
     for attribute in 0..6 {
         // Text that compresses about as well as prose does.
-        let text: String = (0..14).map(|word| format!("{:09x} ", (n * 31 + word * 7919 + attribute) & 0xF_FFFF)).collect();
+        let text: String =
+            (0..14).map(|word| format!("{:09x} ", (n * 31 + word * 7919 + attribute) & 0xF_FFFF)).collect();
         item.insert(format!("attribute{attribute}"), Value::from(text));
     }
     item

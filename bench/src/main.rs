@@ -6,6 +6,7 @@
 mod disk;
 mod item;
 mod memory;
+mod profile;
 mod shape;
 mod table;
 
@@ -16,11 +17,14 @@ fn main() {
     let what = std::env::args().nth(1).unwrap_or_default();
     let scale: usize = std::env::args().nth(2).and_then(|text| text.parse().ok()).unwrap_or(0);
     match what.as_str() {
-        "memory" => memory::run(if scale == 0 { 100_000 } else { scale }),
+        "memory" => memory::run(if scale == 0 { 50_000 } else { scale }),
         "disk" => disk::run(if scale == 0 { 1_000_000 } else { scale }),
         "shape" => shape::run(),
+        "profile" => profile::run(&std::env::args().nth(3).unwrap_or_default(), scale),
         _ => {
-            eprintln!("usage: cargo run --release -- memory|disk|shape [items]");
+            eprintln!(
+                "usage: cargo run --release -- memory|disk|shape|profile [items [get|put|query|replace]]"
+            );
             std::process::exit(2);
         }
     }

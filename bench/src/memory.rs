@@ -7,8 +7,8 @@ use dynoxide::actions::{get_item::GetItemRequest, put_item::PutItemRequest, quer
 use dynoxide::types::AttributeValue;
 use engine::Engine;
 
-use crate::item::{item, key, partition, shuffled};
-use crate::table::{heading, rate, row};
+use crate::item::{item, key, partition};
+use crate::table::{heading, row, versus};
 
 pub const TABLE: &str = r#"{"TableName":"Items","BillingMode":"PAY_PER_REQUEST",
 "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"S"},
@@ -24,66 +24,53 @@ pub fn run(count: usize) {
     ours.run(dynamo::Operation::parse("CreateTable", TABLE.as_bytes()).expect("JSON")).expect("a table");
     let theirs = Database::memory().expect("a database");
     theirs.create_table(serde_json::from_str(TABLE).expect("JSON")).expect("a table");
-    let their_count = count / 5;
-    println!("in memory, one thread, 1 KB items, one GSI; {count} items ({their_count} for dynoxide)");
+    println!("in memory, one thread, 1 KB items, one GSI, {count} items on both sides, in turns");
     heading("Monotable", "dynoxide 3.2");
-
-    let mut items: Vec<Item> = shuffled(count).map(item).collect();
-    let put = rate(count, |_| {
-        let request = PutItem { table_name: name(), item: items.pop(), ..PutItem::default() };
-        ours.put_item(request).expect("a put");
-    });
-    let mut items: Vec<TheirItem> = shuffled(their_count).map(|n| their_item(item(n))).collect();
-    let their_put = rate(their_count, |_| {
-        let item = items.pop().expect("one for each");
-        let request = PutItemRequest { table_name: "Items".to_owned(), item, ..PutItemRequest::default() };
-        theirs.put_item(request).expect("a put");
-    });
-    row("PutItem", put, their_put);
-    gets(&ours, &theirs, count, their_count);
-    queries(&ours, &theirs, count, their_count);
+    puts(&ours, &theirs, count);
+    gets(&ours, &theirs, count);
+    queries(&ours, &theirs, count);
 }
 
-fn gets(ours: &Engine, theirs: &Database, count: usize, their_count: usize) {
-    let mut keys: Vec<Item> = shuffled(count).map(key).collect();
-    let get = rate(count, |_| {
-        let request = GetItem { table_name: name(), key: keys.pop(), ..GetItem::default() };
-        assert!(ours.get_item(request).expect("a get").item.is_some());
-    });
-    let mut keys: Vec<TheirItem> = shuffled(their_count).map(|n| their_item(key(n))).collect();
-    let their_get = rate(their_count, |_| {
-        let key = keys.pop().expect("one for each");
-        let request = GetItemRequest { table_name: "Items".to_owned(), key, ..GetItemRequest::default() };
-        assert!(theirs.get_item(request).expect("a get").item.is_some());
-    });
-    row("GetItem", get, their_get);
+fn puts(ours: &Engine, theirs: &Database, count: usize) {
+    let make = |n| PutItem { table_name: name(), item: Some(item(n)), ..PutItem::default() };
+    let put = |request| drop(ours.put_item(request).expect("a put"));
+    let make_theirs = |n| PutItemRequest {
+        table_name: "Items".to_owned(),
+        item: their_item(item(n)),
+        ..PutItemRequest::default()
+    };
+    let put_theirs = |request| drop(theirs.put_item(request).expect("a put"));
+    row("PutItem", versus(count, (make, put), (make_theirs, put_theirs)));
 }
 
-fn queries(ours: &Engine, theirs: &Database, count: usize, their_count: usize) {
-    let request = |n: usize| Query {
+fn gets(ours: &Engine, theirs: &Database, count: usize) {
+    let make = |n| GetItem { table_name: name(), key: Some(key(n)), ..GetItem::default() };
+    let get = |request| assert!(ours.get_item(request).expect("a get").item.is_some());
+    let make_theirs = |n| GetItemRequest {
+        table_name: "Items".to_owned(),
+        key: their_item(key(n)),
+        ..GetItemRequest::default()
+    };
+    let get_theirs = |request| assert!(theirs.get_item(request).expect("a get").item.is_some());
+    row("GetItem", versus(count, (make, get), (make_theirs, get_theirs)));
+}
+
+fn queries(ours: &Engine, theirs: &Database, count: usize) {
+    let make = |n| Query {
         table_name: name(),
         key_condition_expression: Some("pk = :p".to_owned()),
         expression_attribute_values: Some(Item::from([(":p".to_owned(), Value::from(partition(n)))])),
         ..Query::default()
     };
-    let queries = count / 20;
-    let mut numbers = shuffled(count).cycle();
-    let query = rate(queries * 4, |_| {
-        let reply = ours.query(request(numbers.next().expect("endless"))).expect("a query");
-        assert_eq!(reply.count, 20);
-    });
-    let mut numbers = shuffled(their_count).cycle();
-    let their_query = rate(their_count / 20, |_| {
-        let value = AttributeValue::S(partition(numbers.next().expect("endless")));
-        let request = QueryRequest {
-            table_name: "Items".to_owned(),
-            key_condition_expression: Some("pk = :p".to_owned()),
-            expression_attribute_values: Some([(":p".to_owned(), value)].into()),
-            ..QueryRequest::default()
-        };
-        assert_eq!(theirs.query(request).expect("a query").count, 20);
-    });
-    row("Query of 20", query, their_query);
+    let query = |request| assert_eq!(ours.query(request).expect("a query").count, 20);
+    let make_theirs = |n| QueryRequest {
+        table_name: "Items".to_owned(),
+        key_condition_expression: Some("pk = :p".to_owned()),
+        expression_attribute_values: Some([(":p".to_owned(), AttributeValue::S(partition(n)))].into()),
+        ..QueryRequest::default()
+    };
+    let query_theirs = |request| assert_eq!(theirs.query(request).expect("a query").count, 20);
+    row("Query of 20", versus(count / 5, (make, query), (make_theirs, query_theirs)));
 }
 
 fn name() -> Option<String> {

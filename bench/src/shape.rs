@@ -46,7 +46,7 @@ fn transactions() {
                 engine.put_item(PutItem::new("Items", item)).expect("a put");
             }
         });
-        row(what, transaction, puts);
+        row(what, (transaction, puts));
     }
 }
 
@@ -91,12 +91,19 @@ fn opening() {
         .map(|_| {
             let directory = tempfile::tempdir().expect("a directory");
             let started = Instant::now();
-            let engine = Engine::open(directory.path(), Options { durability: Durability::Sync, ..Options::default() });
+            let engine = Engine::open(
+                directory.path(),
+                Options { durability: Durability::Sync, ..Options::default() },
+            );
             let time = started.elapsed().as_secs_f64() * 1000.0;
             drop(engine.expect("a database"));
             time
         })
         .collect();
     times.sort_by(f64::total_cmp);
-    println!("opening an empty directory: median {:.1} ms, worst {:.1} ms", times[times.len() / 2], times[times.len() - 1]);
+    println!(
+        "opening an empty directory: median {:.1} ms, worst {:.1} ms",
+        times[times.len() / 2],
+        times[times.len() - 1]
+    );
 }

@@ -131,11 +131,16 @@ const TERMINATOR: [u8; 2] = [0, 0];
 const ESCAPED_ZERO: [u8; 2] = [0, 0xFF];
 
 fn encode_bytes(content: &[u8], bytes: &mut Vec<u8>) {
-    let mut parts = content.split(|byte| *byte == 0);
-    bytes.extend_from_slice(parts.next().unwrap_or_default());
-    for part in parts {
-        bytes.extend_from_slice(&ESCAPED_ZERO);
-        bytes.extend_from_slice(part);
+    // Most keys are without a zero, and searching for one is many times faster than splitting at each.
+    if content.contains(&0) {
+        for (number, part) in content.split(|byte| *byte == 0).enumerate() {
+            if number > 0 {
+                bytes.extend_from_slice(&ESCAPED_ZERO);
+            }
+            bytes.extend_from_slice(part);
+        }
+    } else {
+        bytes.extend_from_slice(content);
     }
     bytes.extend_from_slice(&TERMINATOR);
 }

@@ -109,9 +109,12 @@ const TAG_M: u8 = 11;
 impl StoredItem {
     /// Encodes an item.
     pub fn encode(item: &Item) -> StoredItem {
-        let mut builder = ItemBuilder::with_capacity(64 + crate::size::item_size_bytes(item) * 5 / 4);
+        let size_bytes = crate::size::item_size_bytes(item);
+        let mut builder = ItemBuilder::with_capacity(64 + size_bytes * 5 / 4);
+        builder.size_bytes = size_bytes;
         for (name, value) in item {
-            builder.push(name, value);
+            put_part(&mut builder.attributes, name.as_bytes());
+            put_value(&mut builder.attributes, value);
         }
         builder.finish()
     }
@@ -187,7 +190,7 @@ impl ItemBuilder {
     pub fn push(&mut self, name: &str, value: &Value) {
         self.size_bytes += name.len() + crate::size::value_size_bytes(value);
         put_part(&mut self.attributes, name.as_bytes());
-        put_counted(&mut self.attributes, |bytes| encode_value(value, bytes));
+        put_value(&mut self.attributes, value);
     }
 
     /// Adds an attribute whose value is in its stored form already.
@@ -383,7 +386,8 @@ impl<'a> Attributes<'a> {
         loop {
             let found = take_part(&mut self.bytes)?;
             let value = take_part(&mut self.bytes)?;
-            match found.cmp(name.as_bytes()) {
+            // Most names differ in their first letter, which is seen without a call.
+            match found.first().cmp(&name.as_bytes().first()).then_with(|| found.cmp(name.as_bytes())) {
                 std::cmp::Ordering::Less => {}
                 std::cmp::Ordering::Equal => return Some(ValueRef { bytes: value }),
                 std::cmp::Ordering::Greater => return None,
@@ -429,7 +433,7 @@ fn encode_value(value: &Value, bytes: &mut Vec<u8>) {
             bytes.push(TAG_L);
             put_varint(bytes, list.len());
             for value in list {
-                put_counted(bytes, |bytes| encode_value(value, bytes));
+                put_value(bytes, value);
             }
         }
         Value::M(map) => {
@@ -437,7 +441,7 @@ fn encode_value(value: &Value, bytes: &mut Vec<u8>) {
             put_varint(bytes, map.len());
             for (name, value) in map {
                 put_part(bytes, name.as_bytes());
-                put_counted(bytes, |bytes| encode_value(value, bytes));
+                put_value(bytes, value);
             }
         }
     }
@@ -460,6 +464,17 @@ fn put_set<E>(bytes: &mut Vec<u8>, tag: u8, set: &BTreeSet<E>, put: impl Fn(&mut
 fn put_part(bytes: &mut Vec<u8>, part: &[u8]) {
     put_varint(bytes, part.len());
     bytes.extend_from_slice(part);
+}
+
+/// Appends a value with its length before it. The length of a text or binary is known beforehand.
+fn put_value(bytes: &mut Vec<u8>, value: &Value) {
+    let (tag, payload) = match value {
+        Value::S(text) => (TAG_S, text.as_bytes()),
+        Value::B(binary) => (TAG_B, &**binary),
+        _ => return put_counted(bytes, |bytes| encode_value(value, bytes)),
+    };
+    put_varint(bytes, payload.len() + 1);
+    put_tagged(bytes, tag, payload);
 }
 
 /// Appends what `write` writes, with its length before it. Most parts are short, so one byte is kept for the length
@@ -487,7 +502,17 @@ fn put_varint(bytes: &mut Vec<u8>, mut value: usize) {
     bytes.push((value & 0x7F) as u8);
 }
 
+#[inline]
 fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
+    let (&first, rest) = bytes.split_first()?;
+    if first < 0x80 {
+        *bytes = rest;
+        return Some(usize::from(first));
+    }
+    take_long_varint(bytes)
+}
+
+fn take_long_varint(bytes: &mut &[u8]) -> Option<usize> {
     let mut value = 0_usize;
     for shift in [0, 7, 14, 21, 28] {
         let (byte, rest) = bytes.split_first()?;

@@ -472,7 +472,8 @@ struct Group<'a> {
     written: FxHashMap<(Space, Bytes), Option<Bytes>>,
     shows_writes: bool,
     catalog: Arc<Catalog>,
-    totals: FxHashMap<CollectionId, TotalsChange>,
+    /// One for each collection; a group touches few.
+    totals: Vec<(CollectionId, TotalsChange)>,
     next_sequence: u64,
 }
 
@@ -480,11 +481,11 @@ impl<'a> Group<'a> {
     fn new(shared: &'a Shared, owner: &'a mut Owner, tasks: usize) -> Group<'a> {
         Group {
             now_milliseconds: shared.clock.now_milliseconds(),
-            batch: Batch::with_capacity(tasks * WRITES_PER_TASK),
+            batch: if tasks > 1 { Batch::with_capacity(tasks * WRITES_PER_TASK) } else { Batch::default() },
             written: FxHashMap::default(),
             shows_writes: tasks > 1,
             catalog: owner.catalog.clone(),
-            totals: FxHashMap::default(),
+            totals: Vec::new(),
             next_sequence: (shared.store.last_commit() + 1) * RECORDS_PER_COMMIT,
             shared,
             owner,
@@ -509,13 +510,20 @@ impl<'a> Group<'a> {
                 changes.batch.iter().map(|write| ((write.space, write.key.clone()), write.value.clone()));
             self.written.extend(shown);
         }
-        self.batch.append(changes.batch);
+        if !self.shows_writes && self.batch.is_empty() {
+            self.batch = changes.batch;
+        } else {
+            self.batch.append(changes.batch);
+        }
         for (stream, record) in changes.records {
             self.batch.put(Space::Log, record_key(stream, self.next_sequence), record);
             self.next_sequence += 1;
         }
         for (id, change) in changes.totals {
-            self.totals.entry(id).or_default().add(change);
+            match self.totals.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, total)) => total.add(change),
+                None => self.totals.push((id, change)),
+            }
         }
         if !changes.catalog.is_empty() {
             let mut catalog = Catalog::clone(&self.catalog);
@@ -531,8 +539,11 @@ impl<'a> Group<'a> {
         if self.batch.is_empty() {
             return Ok(());
         }
-        let totals = self.shared.totals.lock().changed(&self.totals);
-        totals.put(&mut self.batch);
+        let totals = self.shared.totals.lock().changed(std::mem::take(&mut self.totals));
+        // In memory nobody reads them again.
+        if self.shared.durability.is_on_disk() {
+            totals.put(&mut self.batch);
+        }
         self.shared.store.apply(self.batch)?;
         self.shared.make_durable(self.owner)?;
         self.shared.totals.lock().replace(totals);

@@ -108,6 +108,10 @@ impl<'a> ConditionParameters<'a> {
     /// The condition, if there is one.
     pub(crate) fn bind(self) -> Result<Option<Condition>, ApiError> {
         let before = expected(self.expected.as_ref(), self.conditional_operator.as_ref(), self.faults)?;
+        // Most writes are without one.
+        if self.expression.is_none() && self.names.is_none() && self.values.is_none() {
+            return Ok(before);
+        }
         let mut expressions = Expressions::new(self.names, self.values, self.faults)?;
         let condition = expressions.condition(self.expression)?;
         expressions.finish()?;

@@ -16,29 +16,27 @@ pub(crate) fn check_key(table: &Table, key: &Item) -> Result<ItemKey, ApiError> 
     if key.len() != table.schema.attributes().count() {
         return Err(ApiError::validation(KEY_MISMATCH));
     }
-    for attribute in table.schema.attributes() {
+    ItemKey::from_values(table.id, &table.schema, |attribute| {
         let value = key.get(&attribute.name).and_then(KeyValue::from_value);
         match value.filter(|value| value.key_type() == attribute.key_type) {
-            Some(value) => check_key_value(&table.schema, attribute, value)?,
-            None => return Err(ApiError::validation(KEY_MISMATCH)),
+            Some(value) => check_key_value(&table.schema, attribute, value).map(|()| value),
+            None => Err(ApiError::validation(KEY_MISMATCH)),
         }
-    }
-    table.item_key(key)
+    })
 }
 
 /// The key of an item that is to be stored: the key attributes are among the others.
 pub(crate) fn check_item_key(table: &Table, item: &Item) -> Result<ItemKey, ApiError> {
-    for attribute in table.schema.attributes() {
+    ItemKey::from_values(table.id, &table.schema, |attribute| {
         let name = &attribute.name;
         let value = item
             .get(name)
             .ok_or_else(|| ApiError::validation(format!("{INVALID}Missing the key {name} in the item")))?;
         match KeyValue::from_value(value).filter(|value| value.key_type() == attribute.key_type) {
-            Some(value) => check_key_value(&table.schema, attribute, value)?,
-            None => return Err(type_mismatch(attribute, value)),
+            Some(value) => check_key_value(&table.schema, attribute, value).map(|()| value),
+            None => Err(type_mismatch(attribute, value)),
         }
-    }
-    table.item_key(item)
+    })
 }
 
 fn type_mismatch(attribute: &KeyAttribute, value: &Value) -> ApiError {

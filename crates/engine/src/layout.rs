@@ -13,6 +13,7 @@
 //! Always true: keys of one partition are neighbours in the order of their sort keys. The hash spreads partitions over the scan
 //! order, so that the segments of a parallel scan are ranges of equal size.
 
+use std::cmp::Ordering;
 use std::ops::Bound;
 
 use bytes::Bytes;
@@ -69,11 +70,33 @@ impl KeySource for StoredItem {
     }
 }
 
-/// The part of an item's key after the collection id: hash, partition and sort key. In the catalog it is written as hexadecimal text.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+/// The key of an item in its table: hash, partition and sort key. In the catalog it is written as hexadecimal text.
+///
+/// The id of the table stands before them, so that the key in the store is there already; it does not count when keys are compared.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub(crate) struct ItemKey {
-    bytes: Bytes,
+    stored: Bytes,
+}
+
+impl PartialEq for ItemKey {
+    fn eq(&self, other: &ItemKey) -> bool {
+        self.in_table() == other.in_table()
+    }
+}
+
+impl Eq for ItemKey {}
+
+impl PartialOrd for ItemKey {
+    fn partial_cmp(&self, other: &ItemKey) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ItemKey {
+    fn cmp(&self, other: &ItemKey) -> Ordering {
+        self.in_table().cmp(other.in_table())
+    }
 }
 
 const ID_BYTES: usize = 4;
@@ -81,35 +104,68 @@ const HASH_BYTES: usize = 4;
 
 impl ItemKey {
     /// The key of an item with these values, if each attribute is there with its type.
-    pub(crate) fn new(schema: &KeySchema, source: &impl KeySource) -> Option<ItemKey> {
+    pub(crate) fn new(table: CollectionId, schema: &KeySchema, source: &impl KeySource) -> Option<ItemKey> {
         let mut bytes = Vec::with_capacity(64);
+        bytes.extend_from_slice(&table.0.to_be_bytes());
         put_partition(&mut bytes, schema, source)?;
         put_values(&mut bytes, &schema.sort, SORT_KEY_BYTES_MAX, source)?;
-        Some(ItemKey { bytes: Bytes::from(bytes) })
+        Some(ItemKey { stored: Bytes::from(bytes) })
     }
 
-    /// Takes the item's part of a key out of a stored key.
+    /// The key of an item whose values are given one by one, checked by whoever gives them.
+    pub(crate) fn from_values<'a, E>(
+        table: CollectionId,
+        schema: &KeySchema,
+        value_of: impl Fn(&KeyAttribute) -> Result<KeyValue<'a>, E>,
+    ) -> Result<ItemKey, E> {
+        let mut bytes = Vec::with_capacity(64);
+        bytes.extend_from_slice(&table.0.to_be_bytes());
+        bytes.extend_from_slice(&[0; HASH_BYTES]);
+        for attribute in &schema.partition {
+            value_of(attribute)?.encode(&mut bytes);
+        }
+        put_hash(bytes.get_mut(ID_BYTES..).unwrap_or_default());
+        for attribute in &schema.sort {
+            value_of(attribute)?.encode(&mut bytes);
+        }
+        Ok(ItemKey { stored: Bytes::from(bytes) })
+    }
+
+    /// The key of the item that is stored under a key.
     pub(crate) fn of_stored_key(stored_key: &Bytes) -> ItemKey {
-        ItemKey { bytes: stored_key.slice(ID_BYTES.min(stored_key.len())..) }
+        ItemKey { stored: stored_key.clone() }
     }
 
     /// The key in the store.
     pub(crate) fn in_collection(&self, id: CollectionId) -> Bytes {
-        let mut bytes = Vec::with_capacity(ID_BYTES + self.bytes.len());
-        bytes.extend_from_slice(&id.0.to_be_bytes());
-        bytes.extend_from_slice(&self.bytes);
-        Bytes::from(bytes)
+        if self.stored.starts_with(&id.0.to_be_bytes()) {
+            self.stored.clone()
+        } else {
+            joined(id, self.in_table())
+        }
+    }
+
+    /// The key without the id of its table.
+    fn in_table(&self) -> &[u8] {
+        self.stored.get(ID_BYTES..).unwrap_or_default()
     }
 
     /// The key without its hash: what an index entry ends with.
     fn without_hash(&self) -> &[u8] {
-        self.bytes.get(HASH_BYTES..).unwrap_or_default()
+        self.in_table().get(HASH_BYTES..).unwrap_or_default()
     }
+}
+
+fn joined(id: CollectionId, key: &[u8]) -> Bytes {
+    let mut bytes = Vec::with_capacity(ID_BYTES + key.len());
+    bytes.extend_from_slice(&id.0.to_be_bytes());
+    bytes.extend_from_slice(key);
+    Bytes::from(bytes)
 }
 
 impl From<ItemKey> for String {
     fn from(key: ItemKey) -> String {
-        hex(&key.bytes)
+        hex(key.in_table())
     }
 }
 
@@ -118,7 +174,7 @@ impl TryFrom<String> for ItemKey {
 
     fn try_from(text: String) -> Result<ItemKey, &'static str> {
         let bytes = parse_hex(&text).ok_or("a key is written with two hexadecimal digits for each byte")?;
-        Ok(ItemKey { bytes: Bytes::from(bytes) })
+        Ok(ItemKey { stored: joined(CollectionId(0), &bytes) })
     }
 }
 
@@ -146,7 +202,7 @@ pub(crate) fn index_entry_key(
     item: &impl KeySource,
     item_key: &ItemKey,
 ) -> Option<Bytes> {
-    let mut bytes = Vec::with_capacity(ID_BYTES + 64 + item_key.bytes.len());
+    let mut bytes = Vec::with_capacity(ID_BYTES + 64 + item_key.stored.len());
     bytes.extend_from_slice(&id.0.to_be_bytes());
     put_partition(&mut bytes, schema, item)?;
     put_values(&mut bytes, &schema.sort, SORT_KEY_BYTES_MAX, item)?;
@@ -174,10 +230,15 @@ fn put_partition(bytes: &mut Vec<u8>, schema: &KeySchema, source: &impl KeySourc
     let start = bytes.len();
     bytes.extend_from_slice(&[0; HASH_BYTES]);
     put_values(bytes, &schema.partition, PARTITION_KEY_BYTES_MAX, source)?;
-    let (_, after) = bytes.split_at_mut_checked(start)?;
-    let (hash, partition) = after.split_at_mut_checked(HASH_BYTES)?;
-    hash.copy_from_slice(&partition_hash(partition).to_be_bytes());
+    put_hash(bytes.get_mut(start..)?);
     Some(())
+}
+
+/// Fills the room at the front with the hash of the partition that follows.
+fn put_hash(bytes: &mut [u8]) {
+    if let Some((hash, partition)) = bytes.split_first_chunk_mut() {
+        *hash = partition_hash(partition).to_be_bytes();
+    }
 }
 
 /// Appends values that can stand in a key. Items that were there before an index may have others; they are not in it.
@@ -286,17 +347,17 @@ pub(crate) fn after_prefix(prefix: &[u8]) -> Bytes {
 
 /// The key of an expiry entry.
 pub(crate) fn expiry_key(id: CollectionId, expiry_seconds: u64, item_key: &ItemKey) -> Bytes {
-    let mut bytes = Vec::with_capacity(ID_BYTES + 8 + item_key.bytes.len());
+    let mut bytes = Vec::with_capacity(8 + item_key.stored.len());
     bytes.extend_from_slice(&id.0.to_be_bytes());
     bytes.extend_from_slice(&expiry_seconds.to_be_bytes());
-    bytes.extend_from_slice(&item_key.bytes);
+    bytes.extend_from_slice(item_key.in_table());
     Bytes::from(bytes)
 }
 
 /// The second and the item's key of an expiry entry.
 pub(crate) fn parse_expiry_key(key: &Bytes) -> Option<(u64, ItemKey)> {
     let seconds = key.get(ID_BYTES..ID_BYTES + 8)?.try_into().ok().map(u64::from_be_bytes)?;
-    Some((seconds, ItemKey { bytes: key.slice(ID_BYTES + 8..) }))
+    Some((seconds, ItemKey { stored: joined(CollectionId(0), key.get(ID_BYTES + 8..)?) }))
 }
 
 /// The key of a stream record in the log.

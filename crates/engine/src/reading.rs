@@ -285,7 +285,9 @@ impl Reading {
 
     /// The whole item of an entry.
     fn complete(&self, view: &View, entry: StoredItem, units: &mut f64) -> Result<StoredItem, Fault> {
-        let Some(key) = ItemKey::new(&self.source.table.schema, &entry) else { return Ok(entry) };
+        let Some(key) = ItemKey::new(self.source.table.id, &self.source.table.schema, &entry) else {
+            return Ok(entry);
+        };
         let stored = view.snapshot.get(Space::Data, &key.in_collection(self.source.table.id))?;
         let item = stored.map_or(entry, StoredItem::from_bytes);
         *units += read_units(item.size_bytes(), self.kind);

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use dynamo::{ApiError, Item};
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{CollectionId, ItemKey, KeyAttribute, KeySchema};
@@ -214,11 +213,6 @@ impl Table {
         let indexes = self.indexes.iter().map(|index| index.id);
         let ttl = self.time_to_live.iter().map(|ttl| ttl.id);
         std::iter::once(self.id).chain(indexes).chain(ttl)
-    }
-
-    /// The key of an item that was checked to have one.
-    pub(crate) fn item_key(&self, item: &Item) -> Result<ItemKey, ApiError> {
-        ItemKey::new(&self.schema, item).ok_or_else(|| ApiError::validation(KEY_MISMATCH))
     }
 }
 

@@ -73,13 +73,11 @@ impl Totals {
     }
 
     /// What the totals will be after these changes.
-    pub(crate) fn changed(&self, changes: &FxHashMap<CollectionId, TotalsChange>) -> ChangedTotals {
-        let added = |(id, change): (&CollectionId, &TotalsChange)| {
-            let mut total = self.of(*id);
-            total.add(*change);
-            (*id, total)
-        };
-        ChangedTotals(changes.iter().map(added).collect())
+    pub(crate) fn changed(&self, mut changes: Vec<(CollectionId, TotalsChange)>) -> ChangedTotals {
+        for (id, change) in &mut changes {
+            change.add(self.of(*id));
+        }
+        ChangedTotals(changes)
     }
 
     /// Takes over totals that are in the store by now.

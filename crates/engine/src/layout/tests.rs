@@ -32,7 +32,7 @@ proptest! {
     fn the_segments_of_a_collection_hold_every_key_exactly_once(
         id in any_id(), (partition, sort) in any_key(), total in prop_oneof![1_u32..9, 1_u32..=1_000_000],
     ) {
-        let key = ItemKey::new(&schema(true), &item(&partition, &sort)).unwrap().in_collection(id);
+        let key = ItemKey::new(CollectionId(7), &schema(true), &item(&partition, &sort)).unwrap().in_collection(id);
         prop_assert!(KeyRange::of_collection(id).contains(&key));
         // Where the key's hash falls; its neighbours must not hold it.
         let hash = u32::from_be_bytes(key[4..8].try_into().unwrap());
@@ -72,7 +72,7 @@ proptest! {
     fn keys_of_a_partition_start_so_and_no_others_do((one, sort) in any_key(), (two, _) in any_key(), id in any_id()) {
         let prefix = partition_prefix_of(id, [KeyValue::S(&one)].into_iter());
         for partition in [&one, &two] {
-            let key = ItemKey::new(&schema(true), &item(partition, &sort)).unwrap().in_collection(id);
+            let key = ItemKey::new(CollectionId(7), &schema(true), &item(partition, &sort)).unwrap().in_collection(id);
             prop_assert_eq!(KeyRange::of_prefix(&prefix).contains(&key), *partition == one);
         }
     }
@@ -81,7 +81,7 @@ proptest! {
     fn keys_of_a_partition_are_in_the_order_of_their_sort_keys(
         (partition, one) in any_key(), (_, two) in any_key(), id in any_id(),
     ) {
-        let key = |sort: &[u8]| ItemKey::new(&schema(true), &item(&partition, sort)).unwrap().in_collection(id);
+        let key = |sort: &[u8]| ItemKey::new(CollectionId(7), &schema(true), &item(&partition, sort)).unwrap().in_collection(id);
         prop_assert_eq!(key(&one).cmp(&key(&two)), one.cmp(&two));
     }
 
@@ -97,7 +97,7 @@ proptest! {
         let index = KeySchema { partition: schema(true).partition, sort: Vec::new() };
         let entry = |sort: &[u8]| {
             let item = item(&partition, sort);
-            let key = ItemKey::new(&schema(true), &item).unwrap();
+            let key = ItemKey::new(CollectionId(7), &schema(true), &item).unwrap();
             index_entry_key(CollectionId(7), &index, &item, &key).unwrap()
         };
         prop_assert_eq!(entry(&one) == entry(&two), one == two);
@@ -107,7 +107,7 @@ proptest! {
     fn expiry_entries_are_in_the_order_of_their_seconds_and_come_back(
         one in any::<u64>(), two in any::<u64>(), (partition, sort) in any_key(),
     ) {
-        let key = ItemKey::new(&schema(true), &item(&partition, &sort)).unwrap();
+        let key = ItemKey::new(CollectionId(7), &schema(true), &item(&partition, &sort)).unwrap();
         let entry = |second| expiry_key(CollectionId(3), second, &key);
         prop_assert_eq!(entry(one).cmp(&entry(two)), one.cmp(&two));
         prop_assert_eq!(parse_expiry_key(&entry(one)), Some((one, key.clone())));
@@ -123,10 +123,10 @@ proptest! {
 fn an_item_without_a_key_attribute_has_no_key() {
     let mut item = item("a", b"b");
     item.remove("sk");
-    assert_eq!(ItemKey::new(&schema(true), &item), None);
-    assert!(ItemKey::new(&schema(false), &item).is_some());
+    assert_eq!(ItemKey::new(CollectionId(7), &schema(true), &item), None);
+    assert!(ItemKey::new(CollectionId(7), &schema(false), &item).is_some());
     item.insert("sk".to_owned(), Value::from("a text"));
-    assert_eq!(ItemKey::new(&schema(true), &item), None);
+    assert_eq!(ItemKey::new(CollectionId(7), &schema(true), &item), None);
     item.insert("sk".to_owned(), Value::B(Bytes::new()));
-    assert_eq!(ItemKey::new(&schema(true), &item), None);
+    assert_eq!(ItemKey::new(CollectionId(7), &schema(true), &item), None);
 }

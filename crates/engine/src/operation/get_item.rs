@@ -52,16 +52,20 @@ fn check(mut request: GetItem) -> Result<Checked, ApiError> {
     }
     .check()?;
     request.faults.check("Key")?;
-    let mut expressions =
-        Expressions::new(request.expression_attribute_names.as_ref(), None, &request.faults)?;
-    let projection = expressions.projection(request.projection_expression.as_deref())?;
-    expressions.finish()?;
-    let projection = match projection {
-        Some(projection) => Some(projection),
+    let projection = match &request.projection_expression {
+        Some(expression) => projection(&request, expression)?,
         None => attributes_to_get(request.attributes_to_get.as_ref())?,
     };
     let key = request.key.take().unwrap_or_default();
     Ok(Checked { request, key, projection })
+}
+
+fn projection(request: &GetItem, expression: &str) -> Result<Option<Projection>, ApiError> {
+    let names = request.expression_attribute_names.as_ref();
+    let mut expressions = Expressions::new(names, None, &request.faults)?;
+    let projection = expressions.projection(Some(expression))?;
+    expressions.finish()?;
+    Ok(projection)
 }
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {

@@ -34,6 +34,7 @@ pub(super) fn decide(
 struct Checked {
     table_name: Option<String>,
     item: Item,
+    stored: StoredItem,
     condition: Option<Condition>,
     asked: Asked,
 }
@@ -52,11 +53,13 @@ fn check(mut request: PutItem) -> Result<Checked, ApiError> {
     request.faults.check("Item")?;
     let return_values = ReturnValuesAsked::old_or_none(request.return_values.as_ref())?;
     let item = request.item.take().unwrap_or_default();
-    if dynamo::item_size_bytes(&item) > ITEM_BYTES_MAX {
+    let stored = StoredItem::encode(&item);
+    if stored.size_bytes() > ITEM_BYTES_MAX {
         return Err(ApiError::validation(ITEM_TOO_LARGE));
     }
     Ok(Checked {
         item,
+        stored,
         condition: parameters.bind()?,
         table_name: request.table_name,
         asked: Asked {
@@ -71,9 +74,8 @@ fn check(mut request: PutItem) -> Result<Checked, ApiError> {
 fn bind(checked: Checked, catalog: &Catalog) -> Result<SingleWrite, ApiError> {
     let table = find_table(catalog, checked.table_name.as_deref())?;
     let key = check_item_key(&table, &checked.item)?;
-    let item = StoredItem::encode(&checked.item);
-    check_index_keys(&table, |name| item.get(name))?;
-    let write = ItemWrite { table, key, action: Action::Put(item), condition: checked.condition };
+    check_index_keys(&table, |name| checked.stored.get(name))?;
+    let write = ItemWrite { table, key, action: Action::Put(checked.stored), condition: checked.condition };
     Ok(SingleWrite { write, asked: checked.asked })
 }
 

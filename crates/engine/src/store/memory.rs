@@ -7,6 +7,7 @@
 mod tree;
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
@@ -17,7 +18,7 @@ use super::{Batch, Direction, Snapshot, Space, Store, StoreError};
 /// A store that is gone when it is dropped.
 #[derive(Default)]
 pub(crate) struct MemoryStore {
-    maps: RwLock<Maps>,
+    maps: RwLock<Arc<Maps>>,
 }
 
 #[derive(Default, Clone)]
@@ -60,6 +61,7 @@ impl Store for MemoryStore {
 
     fn apply(&self, batch: Batch) -> Result<u64, StoreError> {
         let mut maps = self.maps.write();
+        let maps = Arc::make_mut(&mut maps);
         maps.last_commit += u64::from(!batch.is_empty());
         for write in batch {
             let map = maps.of_mut(write.space);
@@ -99,7 +101,7 @@ impl Store for MemoryStore {
 /// A frozen view of the maps.
 #[derive(Clone)]
 pub(crate) struct MemorySnapshot {
-    maps: Maps,
+    maps: Arc<Maps>,
 }
 
 impl MemorySnapshot {
