@@ -132,7 +132,7 @@ const ESCAPED_ZERO: [u8; 2] = [0, 0xFF];
 
 fn encode_bytes(content: &[u8], bytes: &mut Vec<u8>) {
     // Most keys are without a zero, and searching for one is many times faster than splitting at each.
-    if content.contains(&0) {
+    if memchr::memchr(0, content).is_some() {
         for (number, part) in content.split(|byte| *byte == 0).enumerate() {
             if number > 0 {
                 bytes.extend_from_slice(&ESCAPED_ZERO);

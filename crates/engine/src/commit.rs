@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustc_hash::FxHashMap;
 
 use crate::catalog::{Catalog, CatalogChange};
@@ -36,6 +36,10 @@ const GROUP_TASKS_MAX: usize = 1024;
 const RECORDS_PER_COMMIT: u64 = 1 << 20;
 /// Room for an item, two index entries and a record; more grows.
 const WRITES_PER_TASK: usize = 4;
+/// A group waits for writers at most for this part of what a sync takes.
+const GATHERING_PART: u32 = 8;
+/// And never longer than this.
+const GATHERING_MAX: Duration = Duration::from_millis(1);
 /// How long after a failed attempt a stopped store is tried again.
 const REOPEN_PAUSE: Duration = Duration::from_millis(500);
 
@@ -172,6 +176,8 @@ struct Published {
 #[derive(Default)]
 struct Queue {
     tasks: Vec<Box<dyn Task>>,
+    /// The commit thread is to be woken once so many wait.
+    wanted: usize,
     closed: bool,
 }
 
@@ -180,6 +186,8 @@ struct Owner {
     catalog: Arc<Catalog>,
     last_reopen: Option<Instant>,
     last_sync: Instant,
+    /// How long a sync takes, by the last one.
+    sync_time: Duration,
 }
 
 impl Committer {
@@ -202,6 +210,7 @@ impl Committer {
                 catalog: catalog.clone(),
                 last_reopen: None,
                 last_sync: Instant::now(),
+                sync_time: Duration::ZERO,
             }),
             queue: Mutex::default(),
             wake: Condvar::new(),
@@ -308,8 +317,11 @@ impl Committer {
             return task.answer(Err(stopping()));
         }
         queue.tasks.push(task);
+        let is_awaited = queue.tasks.len() >= queue.wanted;
         drop(queue);
-        self.shared.wake.notify_one();
+        if is_awaited {
+            self.shared.wake.notify_one();
+        }
     }
 
     /// Makes everything written so far durable, whatever the engine promises.
@@ -341,17 +353,36 @@ impl Shared {
     /// The life of the commit thread.
     fn own(&self) {
         let _closing = CloseOnExit(self);
+        let mut writers = 0;
         loop {
             let mut queue = self.queue.lock();
-            while queue.tasks.is_empty() && !queue.closed {
-                self.wake.wait(&mut queue);
-            }
+            self.gather(&mut queue, writers);
             if queue.tasks.is_empty() {
                 return;
             }
             let group = take_group(&mut queue.tasks);
+            // Those who wait on are writers, too.
+            writers = group.len() + queue.tasks.len();
             drop(queue);
             self.commit(&mut self.owner.lock(), group);
+            writers = writers.max(self.queue.lock().tasks.len());
+        }
+    }
+
+    /// Waits for the first task, and then a moment for as many as there were writers: those who have just been answered come
+    /// back at once with their next write, and each that misses this sync waits for two.
+    fn gather(&self, queue: &mut MutexGuard<'_, Queue>, writers: usize) {
+        queue.wanted = 1;
+        while queue.tasks.is_empty() && !queue.closed {
+            self.wake.wait(queue);
+        }
+        let moment = (self.owner.lock().sync_time / GATHERING_PART).min(GATHERING_MAX);
+        let until = Instant::now() + moment;
+        queue.wanted = writers.min(GROUP_TASKS_MAX);
+        while queue.tasks.len() < queue.wanted && !queue.closed {
+            if self.wake.wait_until(queue, until).timed_out() {
+                break;
+            }
         }
     }
 
@@ -419,7 +450,8 @@ impl Shared {
         let started = Instant::now();
         self.store.sync()?;
         owner.last_sync = Instant::now();
-        self.metrics.sync(started.elapsed());
+        owner.sync_time = started.elapsed();
+        self.metrics.sync(owner.sync_time);
         Ok(())
     }
 
