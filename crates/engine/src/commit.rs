@@ -216,9 +216,11 @@ impl Committer {
     /// What readers see now.
     pub(crate) fn view(&self) -> View {
         let published = self.shared.published.load();
+        // Between opening the store again and publishing what came back, the published snapshot is gone.
+        let snapshot = published.snapshot.clone().filter(|snapshot| !snapshot.is_stale());
         View {
             catalog: published.catalog.clone(),
-            snapshot: published.snapshot.clone().unwrap_or_else(|| self.shared.store.snapshot()),
+            snapshot: snapshot.unwrap_or_else(|| self.shared.store.snapshot()),
         }
     }
 

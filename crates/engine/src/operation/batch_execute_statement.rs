@@ -49,8 +49,9 @@ pub(super) fn begin(
         let bound: Vec<_> =
             statements.into_iter().map(|statement| bind_read(statement, &view.catalog)).collect();
         check_distinct(bound.iter().filter_map(|(_, read)| place_of_read(read.as_ref().ok()?)))?;
-        let answers =
-            bound.into_iter().map(|(table, read)| (table, read.and_then(|read| read_one(&read, &view))));
+        let answers = bound.into_iter().map(|(table, read)| {
+            (table, read.and_then(|read| engine.read(&view, |view| read_one(&read, view))))
+        });
         return Ok(Begun::Read(reply(answers.collect(), wanted.as_ref())));
     }
     let catalog = engine.catalog();
@@ -138,7 +139,7 @@ struct Done {
     refusal: Option<ApiError>,
 }
 
-fn read_one(read: &Selection, view: &View) -> Result<Done, ApiError> {
+fn read_one(read: &Selection, view: &View) -> Result<Done, Fault> {
     let page = read.read(view, None, None)?;
     let item = page.items.into_iter().next();
     Ok(Done { table: read.table().clone(), item, units: page.units, refusal: None })

@@ -29,7 +29,7 @@ pub(super) fn begin(
         let bound = Selection::bind(select, request.consistent_read, &view.catalog)?;
         let start = start_of(&request, &bound)?;
         let limit = request.limit.and_then(|limit| usize::try_from(limit).ok());
-        let page = bound.read(&view, limit, start)?;
+        let page = engine.read(&view, |view| bound.read(view, limit, start.clone()))?;
         return Ok(Begun::Read(reply(&request, &bound, page)));
     }
     let bound = StatementWrite::bind(statement, &engine.catalog())?.ok_or_else(ApiError::internal)?;

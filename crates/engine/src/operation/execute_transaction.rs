@@ -14,7 +14,7 @@ use super::transact_write_items::{
 use super::{Begun, Decide};
 use crate::capacity::{Detail, ReadKind, Units, consumed, is_asked, read_units};
 use crate::catalog::Catalog;
-use crate::commit::{Changes, Latest};
+use crate::commit::{Changes, Latest, View};
 use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::layout::{CollectionId, ItemKey};
@@ -45,7 +45,8 @@ pub(super) fn begin(
     if checked.reads {
         let view = engine.view();
         let bound = bind_reads(checked.statements, &view.catalog)?;
-        let pages = bound.iter().map(|read| read.read(&view, None, None)).collect::<Result<Vec<_>, _>>()?;
+        let read_all = |view: &View| bound.iter().map(|read| read.read(view, None, None)).collect();
+        let pages = engine.read(&view, read_all)?;
         return Ok(Begun::Read(reply_to_reads(&bound, pages, checked.wanted.as_ref())));
     }
     let writes = bind_writes(checked.statements, &engine.catalog())?;

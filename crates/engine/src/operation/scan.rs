@@ -19,7 +19,7 @@ impl Engine {
         let checked = check(request)?;
         let view = self.view();
         let bound = bind(checked, &view.catalog)?;
-        let answer = bound.read(&view)?;
+        let answer = self.read(&view, |view| bound.read(view))?;
         Ok(reply(answer))
     }
 }
