@@ -81,7 +81,7 @@ impl Engine {
 
     pub(crate) fn start(store: Arc<dyn Store>, options: Options) -> Result<Engine, StoreError> {
         let metrics = Arc::new(Metrics::default());
-        let committer = Committer::start(store, options.durability, options.clock.clone(), metrics.clone())?;
+        let committer = Committer::start(store, &options, metrics.clone())?;
         let interval = options.housekeeping;
         let inner = Arc::new(Inner { committer, options, metrics });
         let housekeeper = interval.and_then(|interval| Housekeeper::start(Arc::downgrade(&inner), interval));

@@ -172,7 +172,11 @@ fn write_one(
     let refused = |old: Option<&StoredItem>| Units::of_table(write_units(write.attempted_bytes(old)));
     match write.decide(latest) {
         Ok(written) => {
-            written.add_to(changes, latest);
+            match written.add_to(changes, latest) {
+                Ok(()) => {}
+                Err(Fault::Api(error)) => return Ok(Err(error)),
+                Err(fault) => return Err(fault),
+            }
             let units = Units::of_write(&written.change(), 1.0);
             Ok(Ok(Done { table, item: write.returned(&written), units, refusal: None }))
         }

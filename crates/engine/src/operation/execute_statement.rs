@@ -84,7 +84,7 @@ fn write(
     let with_item = wanted.is_some_and(|wanted| *wanted == ReturnValuesOnConditionCheckFailure::AllOld);
     let written = bound.decide(latest).map_err(|refusal| refusal.into_fault(with_item))?;
     let mut changes = Changes::default();
-    written.add_to(&mut changes, latest);
+    written.add_to(&mut changes, latest)?;
     Ok((reply_to_write(request, bound.returned(&written), &written), changes))
 }
 

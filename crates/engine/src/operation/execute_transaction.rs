@@ -9,7 +9,7 @@ use dynamo::operation::{
 use dynamo::{ApiError, CancellationReason, Choice};
 
 use super::transact_write_items::{
-    ONE_ITEM_TWICE, cancelled, capacity_again, capacity_of, condition_failed, is_reason, refused,
+    ONE_ITEM_TWICE, add_all, cancelled, capacity_again, capacity_of, condition_failed, is_reason, refused,
 };
 use super::{Begun, Decide};
 use crate::capacity::{Detail, ReadKind, Units, consumed, is_asked, read_units};
@@ -164,9 +164,7 @@ fn write(bound: &Bound, latest: &Latest<'_>) -> Result<(ExecuteTransactionReply,
     }
     let written = decide_all(bound, latest)?;
     let mut changes = Changes::default();
-    for written in &written {
-        written.add_to(&mut changes, latest);
-    }
+    add_all(&written, &mut changes, latest)?;
     if let Some(token) = &bound.token {
         token.add_to(&mut changes, latest);
     }
