@@ -101,7 +101,7 @@ fn bind_read(checked: Checked, catalog: &Catalog) -> Named<Result<Selection, Api
             let bound = Selection::bind(select, checked.consistent_read, catalog)?;
             if bound.key().is_some() { Ok(bound) } else { Err(ApiError::validation(NOT_ONE_ITEM)) }
         }
-        _ => Err(ApiError::internal()),
+        _ => Err(ApiError::internal().because("a statement of another kind than the batch")),
     });
     (name, bound)
 }
@@ -184,7 +184,7 @@ fn write_one(
         Err(NotWritten::Fault(fault)) => Err(fault),
         Err(refusal) => {
             let (NotWritten::Duplicate(old) | NotWritten::Condition(old)) = &refusal else {
-                return Ok(Err(ApiError::internal()));
+                return Ok(Err(ApiError::internal().because("a write was refused without a reason")));
             };
             let units = refused(old.as_ref());
             let refusal = Some(ApiError::from(refusal.into_fault(false)));

@@ -37,6 +37,7 @@ impl Engine {
             let page = read(&request, iterator.place, &stream, view)?;
             Ok((stream, page))
         })?;
+        self.inner.metrics.stream_read(stream.stream.id, page.next);
         let records =
             page.records.iter().map(|(sequence, record)| self.record_reply(&stream, *sequence, record));
         let records = records.collect();
