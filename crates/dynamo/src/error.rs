@@ -15,6 +15,8 @@ pub struct ApiError {
     pub item: Option<StoredItem>,
     /// TransactionCanceledException: one reason for each action, in order.
     pub reasons: Vec<CancellationReason>,
+    /// What failed underneath, for the log; it never goes over the wire.
+    pub cause: Option<String>,
 }
 
 /// The exceptions of DynamoDB and DynamoDB Streams.
@@ -145,7 +147,7 @@ impl CancellationReason {
 impl ApiError {
     /// An error of this kind in these words.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> ApiError {
-        ApiError { kind, message: message.into(), item: None, reasons: Vec::new() }
+        ApiError { kind, message: message.into(), item: None, reasons: Vec::new(), cause: None }
     }
 
     /// A ValidationException in these words.
@@ -159,6 +161,14 @@ impl ApiError {
             ErrorKind::InternalServerError,
             "The request could not be completed because of an internal failure",
         )
+    }
+}
+
+impl ApiError {
+    /// The same error with what failed underneath.
+    #[must_use]
+    pub fn because(self, cause: impl Into<String>) -> ApiError {
+        ApiError { cause: Some(cause.into()), ..self }
     }
 }
 

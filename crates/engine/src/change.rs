@@ -1,10 +1,13 @@
-//! What follows from changing one item: its entries in every index, its stream record, its expiry and the totals.
+//! What follows from changing one item: its entries in every index, its stream record, its expiry, the totals and the size of its
+//! item collection.
 //!
 //! Always true: the index entries in the store are exactly those that the items imply, as far as the index is filled. An entry is touched only if it changes.
 
 use dynamo::StoredItem;
 
-use crate::commit::Changes;
+use crate::collection;
+use crate::commit::{Changes, Latest};
+use crate::fault::Fault;
 use crate::layout::{ItemKey, expiry_key, index_entry_key};
 use crate::record::{Author, Record};
 use crate::store::Space;
@@ -35,20 +38,28 @@ pub(crate) struct IndexWork {
 
 impl ItemChange<'_> {
     /// Adds the change and everything that follows from it.
-    pub(crate) fn add_to(&self, changes: &mut Changes, author: Author, now_milliseconds: i64) {
+    pub(crate) fn add_to(
+        &self,
+        changes: &mut Changes,
+        author: Author,
+        latest: &Latest<'_>,
+    ) -> Result<(), Fault> {
         if self.old == self.new {
-            return;
+            return Ok(());
         }
+        collection::add_size(self, changes, latest)?;
         self.add_item(changes);
         for index in self.table.written_indexes().filter(|index| index.covers(self.key)) {
             self.add_index(changes, index);
         }
         self.add_expiry(changes);
         if let Some(stream) = &self.table.stream {
+            let now_milliseconds = latest.now_milliseconds;
             let record =
                 Record::of_change(self.table, stream.view, self.old, self.new, author, now_milliseconds);
             changes.records.extend(record.map(|record| (stream.id, record.encode())));
         }
+        Ok(())
     }
 
     fn add_item(&self, changes: &mut Changes) {

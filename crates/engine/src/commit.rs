@@ -23,10 +23,11 @@ use rustc_hash::FxHashMap;
 
 use crate::catalog::{Catalog, CatalogChange};
 use crate::clock::Clock;
+use crate::collection;
 use crate::fault::Fault;
 use crate::layout::{CollectionId, record_key};
 use crate::metrics::Metrics;
-use crate::options::Durability;
+use crate::options::{Durability, Options};
 use crate::store::{Batch, Snapshot, Space, Store, StoreError};
 use crate::totals::{Totals, TotalsChange};
 
@@ -54,6 +55,7 @@ pub(crate) struct View {
 pub(crate) struct Latest<'a> {
     pub(crate) catalog: &'a Arc<Catalog>,
     pub(crate) now_milliseconds: i64,
+    pub(crate) item_collection_bytes_max: u64,
     snapshot: &'a Snapshot,
     written: &'a FxHashMap<(Space, Bytes), Option<Bytes>>,
 }
@@ -67,6 +69,11 @@ impl Latest<'_> {
             return Ok(value.clone());
         }
         self.snapshot.get(space, key)
+    }
+
+    /// What tasks before this one in its group left under a key, if one of them touched it.
+    pub(crate) fn get_decided(&self, space: Space, key: &Bytes) -> Option<Option<&Bytes>> {
+        self.written.get(&(space, key.clone())).map(Option::as_ref)
     }
 
     /// The state before this group: all there is for a task that runs alone.
@@ -84,6 +91,8 @@ pub(crate) struct Changes {
     pub(crate) records: Vec<(CollectionId, Bytes)>,
     /// What is added to the totals of collections.
     pub(crate) totals: Vec<(CollectionId, TotalsChange)>,
+    /// New sizes of item collections, by the key of each.
+    pub(crate) collections: FxHashMap<Bytes, u64>,
     /// A changed table.
     pub(crate) catalog: Vec<CatalogChange>,
 }
@@ -159,6 +168,7 @@ struct Shared {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     durability: Durability,
+    item_collection_bytes_max: u64,
     owner: Mutex<Owner>,
     queue: Mutex<Queue>,
     wake: Condvar,
@@ -194,18 +204,19 @@ impl Committer {
     /// Starts on a store, from what is in it.
     pub(crate) fn start(
         store: Arc<dyn Store>,
-        durability: Durability,
-        clock: Arc<dyn Clock>,
+        options: &Options,
         metrics: Arc<Metrics>,
     ) -> Result<Committer, StoreError> {
+        let durability = options.durability;
         let snapshot = store.snapshot();
         let catalog = Arc::new(Catalog::load(&snapshot)?);
         let totals = Totals::load(&snapshot)?;
         let kept = durability.is_on_disk().then_some(snapshot);
         let shared = Arc::new(Shared {
             store,
-            clock,
+            clock: options.clock.clone(),
             durability,
+            item_collection_bytes_max: options.item_collection_bytes_max,
             owner: Mutex::new(Owner {
                 catalog: catalog.clone(),
                 last_reopen: None,
@@ -225,9 +236,11 @@ impl Committer {
     /// What readers see now.
     pub(crate) fn view(&self) -> View {
         let published = self.shared.published.load();
+        // Between opening the store again and publishing what came back, the published snapshot is gone.
+        let snapshot = published.snapshot.clone().filter(|snapshot| !snapshot.is_stale());
         View {
             catalog: published.catalog.clone(),
-            snapshot: published.snapshot.clone().unwrap_or_else(|| self.shared.store.snapshot()),
+            snapshot: snapshot.unwrap_or_else(|| self.shared.store.snapshot()),
         }
     }
 
@@ -528,14 +541,21 @@ impl<'a> Group<'a> {
         Latest {
             catalog: &self.catalog,
             now_milliseconds: self.now_milliseconds,
+            item_collection_bytes_max: self.shared.item_collection_bytes_max,
             snapshot,
             written: &self.written,
         }
     }
 
-    fn take(&mut self, changes: Changes) {
+    fn take(&mut self, mut changes: Changes) {
         if changes.is_empty() {
             return;
+        }
+        for (key, bytes) in changes.collections {
+            match collection::encode(bytes) {
+                Some(bytes) => changes.batch.put(Space::Meta, key, bytes),
+                None => changes.batch.remove(Space::Meta, key),
+            }
         }
         if self.shows_writes {
             let shown =

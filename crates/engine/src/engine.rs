@@ -13,7 +13,10 @@ use crate::housekeeping::Housekeeper;
 use crate::metrics::{Metrics, MetricsSnapshot};
 use crate::operation::Decide;
 use crate::options::{Durability, Options};
-use crate::store::{FjallStore, MemoryStore, Store, StoreOptions};
+use crate::store::{FjallStore, MemoryStore, Store, StoreError, StoreOptions};
+
+/// A store is not opened again more than twice a second, so a reader never meets more.
+const STALE_VIEWS_MAX: usize = 3;
 
 /// A database in this process. Cloning it gives another handle to the same database, which closes with the last one.
 ///
@@ -45,7 +48,7 @@ pub(crate) struct Inner {
 pub struct OpenError {
     message: String,
     #[source]
-    source: crate::store::StoreError,
+    source: StoreError,
 }
 
 impl Engine {
@@ -76,9 +79,9 @@ impl Engine {
             .expect("an empty store in memory has nothing to fail on")
     }
 
-    pub(crate) fn start(store: Arc<dyn Store>, options: Options) -> Result<Engine, crate::store::StoreError> {
+    pub(crate) fn start(store: Arc<dyn Store>, options: Options) -> Result<Engine, StoreError> {
         let metrics = Arc::new(Metrics::default());
-        let committer = Committer::start(store, options.durability, options.clock.clone(), metrics.clone())?;
+        let committer = Committer::start(store, &options, metrics.clone())?;
         let interval = options.housekeeping;
         let inner = Arc::new(Inner { committer, options, metrics });
         let housekeeper = interval.and_then(|interval| Housekeeper::start(Arc::downgrade(&inner), interval));
@@ -143,7 +146,55 @@ impl Engine {
         self.inner.committer.catalog()
     }
 
+    /// Reads from a view. If the store is opened again meanwhile, that view is gone and a new one is read.
+    pub(crate) fn read<T>(
+        &self,
+        view: &View,
+        mut read: impl FnMut(&View) -> Result<T, Fault>,
+    ) -> Result<T, ApiError> {
+        let mut outcome = read(view);
+        for _ in 0..STALE_VIEWS_MAX {
+            if !matches!(outcome, Err(Fault::Store(StoreError::Stale))) {
+                break;
+            }
+            outcome = read(&self.view());
+        }
+        outcome.map_err(ApiError::from)
+    }
+
     pub(crate) fn view(&self) -> View {
         self.inner.committer.view()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Batch, Space};
+
+    #[test]
+    fn a_reader_whose_view_went_with_a_reopening_reads_a_new_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let settings = StoreOptions { reserve_bytes: 0, ..StoreOptions::default() };
+        let faults = settings.faults.clone();
+        let store = Arc::new(FjallStore::open(directory.path(), settings).unwrap());
+        let options = Options { housekeeping: None, ..Options::default() };
+        let engine = Engine::start(store.clone(), options).unwrap();
+        let view = engine.view();
+        let mut batch = Batch::default();
+        batch.put(Space::Data, &b"key"[..], &b"value"[..]);
+        faults.fail_next_apply();
+        store.apply(batch).unwrap_err();
+        store.reopen().unwrap();
+
+        assert!(view.snapshot.is_stale());
+        // Nothing was published since.
+        assert!(!engine.view().snapshot.is_stale());
+        let mut reads = 0;
+        let read = engine.read(&view, |view| {
+            reads += 1;
+            Ok(view.snapshot.get(Space::Data, b"key")?)
+        });
+        assert_eq!((read.unwrap(), reads), (None, 2));
     }
 }

@@ -40,3 +40,4 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use engine::{Engine, OpenError};
 pub use metrics::{Metrics, MetricsSnapshot};
 pub use options::{Durability, Options};
+pub use stream::StreamMetrics;

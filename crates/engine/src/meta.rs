@@ -22,6 +22,8 @@ impl MetaKey {
     pub(crate) const GARBAGE: MetaKey = MetaKey(b'g');
     /// Items and bytes of a collection, by its id.
     pub(crate) const TOTALS: MetaKey = MetaKey(b'n');
+    /// Bytes of an item collection, by the id of its table and its partition.
+    pub(crate) const COLLECTION_BYTES: MetaKey = MetaKey(b'p');
     /// The last record that was trimmed from a stream, by its collection id.
     pub(crate) const TRIMMED: MetaKey = MetaKey(b'r');
     /// A client's token of a transaction, by its text.

@@ -3,6 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
+use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
+
+use crate::layout::CollectionId;
+
 /// Running counts; read them with [`crate::Engine::metrics`].
 #[derive(Debug, Default)]
 pub struct Metrics {
@@ -10,6 +15,8 @@ pub struct Metrics {
     tasks: AtomicU64,
     syncs: AtomicU64,
     sync_nanoseconds: AtomicU64,
+    /// For each stream that was read since the start, the place after the last record that any reader was given.
+    read_to: Mutex<FxHashMap<CollectionId, u64>>,
 }
 
 /// The counts at one moment.
@@ -34,6 +41,18 @@ impl Metrics {
     pub(crate) fn sync(&self, time: Duration) {
         self.syncs.fetch_add(1, Relaxed);
         self.sync_nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+    }
+
+    /// Notes that a reader was given all records of a stream before this place.
+    pub(crate) fn stream_read(&self, stream: CollectionId, place: u64) {
+        let mut read_to = self.read_to.lock();
+        let known = read_to.entry(stream).or_default();
+        *known = place.max(*known);
+    }
+
+    /// The place after the last record of a stream that any reader was given.
+    pub(crate) fn stream_read_to(&self, stream: CollectionId) -> Option<u64> {
+        self.read_to.lock().get(&stream).copied()
     }
 
     pub(crate) fn read(&self) -> MetricsSnapshot {

@@ -40,6 +40,9 @@ pub struct Options {
     /// Whether a thread removes what expired, fills new indexes and trims streams. Without it, call
     /// [`crate::Engine::keep_house`].
     pub housekeeping: Option<Duration>,
+    /// The largest item collection: the items of one partition in a table with local indexes. DynamoDB's 10 GB; less is for
+    /// tests.
+    pub item_collection_bytes_max: u64,
     /// The region in the names of resources.
     pub region: String,
     /// The account in the names of resources.
@@ -56,6 +59,7 @@ impl Default for Options {
             reserve_bytes: 128 << 20,
             clock: Arc::new(SystemClock),
             housekeeping: Some(Duration::from_secs(1)),
+            item_collection_bytes_max: crate::collection::BYTES_MAX,
             region: "us-east-1".to_owned(),
             account: "123456789012".to_owned(),
             endpoint: None,

@@ -7,6 +7,7 @@
 
 mod error;
 mod key;
+mod keyword;
 mod next_token;
 mod parse;
 mod select;

@@ -11,7 +11,7 @@ use crate::catalog::{Catalog, find_table};
 use crate::commit::View;
 use crate::fault::Fault;
 use crate::keys::{INVALID, check_key, check_key_size, check_scalar_keys};
-use crate::layout::{CollectionId, ItemKey, KeySchema, index_entry_key};
+use crate::layout::{CollectionId, ItemKey, KeyAttribute, KeySchema, index_entry_key};
 use crate::page::{PageRequest, key_attributes, read_page};
 use crate::store::Space;
 use crate::table::{self, Index, IndexState, KEY_MISMATCH, Table};
@@ -79,9 +79,13 @@ impl Source {
         start_key.len() == self.start_key_names().count()
     }
 
-    /// Checks the attributes of a start key by which the table or index is ordered.
-    pub(crate) fn check_start_key(&self, start_key: &Item) -> Result<(), ApiError> {
-        for attribute in self.schema().attributes() {
+    /// Checks some of the attributes of a start key by which the table or index is ordered.
+    pub(crate) fn check_start_key<'a>(
+        &self,
+        start_key: &Item,
+        attributes: impl IntoIterator<Item = &'a KeyAttribute>,
+    ) -> Result<(), ApiError> {
+        for attribute in attributes {
             let value = start_key.get(&attribute.name).ok_or_else(|| ApiError::validation(INVALID_START))?;
             match KeyValue::from_value(value).filter(|value| value.key_type() == attribute.key_type) {
                 Some(value) => check_key_size(self.schema(), attribute, value)?,

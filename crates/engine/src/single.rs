@@ -62,12 +62,13 @@ impl SingleWrite {
             with_item.is_some_and(|wanted| *wanted == ReturnValuesOnConditionCheckFailure::AllOld);
         let written = self.write.decide(latest).map_err(|refusal| refusal.into_fault(with_item))?;
         let mut changes = Changes::default();
-        written.add_to(&mut changes, latest);
+        written.add_to(&mut changes, latest)?;
         let capacity = asked.capacity.as_ref();
         let consumed_capacity = is_asked(capacity)
             .then(|| Units::of_write(&written.change(), 1.0))
             .and_then(|units| consumed(capacity, &written.table, &units, Detail::Plain));
-        let item_collection_metrics = item_collection_metrics(asked.metrics.as_ref(), &written);
+        let item_collection_metrics =
+            item_collection_metrics(asked.metrics.as_ref(), &written, &changes, latest)?;
         Ok((Done { written, consumed_capacity, item_collection_metrics }, changes))
     }
 }

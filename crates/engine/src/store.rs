@@ -99,6 +99,14 @@ pub(crate) enum Snapshot {
 }
 
 impl Snapshot {
+    /// True once the store was opened again: every read answers `Stale`.
+    pub(crate) fn is_stale(&self) -> bool {
+        match self {
+            Snapshot::Memory(_) => false,
+            Snapshot::Disk(snapshot) => snapshot.is_stale(),
+        }
+    }
+
     /// The value stored under a key.
     pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         match self {

@@ -4,6 +4,8 @@
 //! compare as texts and as numbers alike. An iterator is a place in a shard and the time at which it was given out; it says all
 //! that, so nothing is kept for it.
 
+mod lag;
+
 use std::ops::Bound;
 
 use dynamo::{ApiError, ErrorKind};
@@ -16,6 +18,8 @@ use crate::meta::{self, MetaKey};
 use crate::record::record_time_milliseconds;
 use crate::store::{Direction, Snapshot, Space, StoreError};
 use crate::table::{Stream, Table};
+
+pub use lag::StreamMetrics;
 
 /// How long records are kept, and closed streams with them.
 pub(crate) const RETENTION_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;

@@ -25,6 +25,12 @@ impl Bench {
         Bench { engine: Engine::in_memory_with(options(&clock)), clock }
     }
 
+    pub(crate) fn in_memory_with(options: Options) -> Bench {
+        let clock = Arc::new(ManualClock::at_milliseconds(START_MILLISECONDS));
+        let options = Options { clock: clock.clone(), housekeeping: None, ..options };
+        Bench { engine: Engine::in_memory_with(options), clock }
+    }
+
     pub(crate) fn on_disk(path: &Path) -> Bench {
         let clock = Arc::new(ManualClock::at_milliseconds(START_MILLISECONDS));
         Bench { engine: Engine::open(path, options(&clock)).unwrap(), clock }

@@ -125,9 +125,9 @@ impl Written {
         ItemChange { table: &self.table, key: &self.key, old: self.old.as_ref(), new: self.new.as_ref() }
     }
 
-    /// Adds the write and all that follows from it.
-    pub(crate) fn add_to(&self, changes: &mut Changes, latest: &Latest<'_>) {
-        self.change().add_to(changes, Author::Client, latest.now_milliseconds);
+    /// Adds the write and all that follows from it; nothing if it would make an item collection too large.
+    pub(crate) fn add_to(&self, changes: &mut Changes, latest: &Latest<'_>) -> Result<(), Fault> {
+        self.change().add_to(changes, Author::Client, latest)
     }
 }
 

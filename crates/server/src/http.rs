@@ -3,7 +3,7 @@
 //! The order of the checks is DynamoDB's: what is not a POST of JSON; JSON that does not parse; an unknown operation; a missing or
 //! incomplete signature; a wrong one; a body of the wrong shape; then the rules of the operation.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use dynamo::{ApiError, ErrorKind};
@@ -22,7 +22,7 @@ use crate::limits::HEAD_BYTES_MAX;
 use crate::origin::{self, Stranger};
 use crate::service::{Service, error_json, reply_json};
 use crate::target::Target;
-use crate::{authentication, request_id};
+use crate::{authentication, log, request_id};
 
 /// What hyper sends.
 pub(crate) type Answer = Response<Full<Bytes>>;
@@ -37,26 +37,33 @@ const TEXT: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; c
 /// Answers a request.
 pub(crate) async fn respond(service: &Service, activity: &Activity, request: Request<Incoming>) -> Answer {
     let (head, body) = request.into_parts();
+    let request_id = request_id::next();
     let mut answer = match service.door.check(&head) {
         Err(stranger) => refuse(service, &stranger),
         Ok(origin) => {
-            let mut answer = route(service, activity, &head, body).await;
+            let mut answer = route(service, activity, &request_id, &head, body).await;
             if let Some(origin) = origin {
                 origin::allow(&head.headers, answer.headers_mut(), origin);
             }
             answer
         }
     };
-    answer.headers_mut().insert(REQUEST_ID, request_id::next());
+    answer.headers_mut().insert(REQUEST_ID, request_id);
     answer
 }
 
-async fn route(service: &Service, activity: &Activity, head: &Parts, body: Incoming) -> Answer {
+async fn route(
+    service: &Service,
+    activity: &Activity,
+    request_id: &HeaderValue,
+    head: &Parts,
+    body: Incoming,
+) -> Answer {
     if head_bytes(head) > HEAD_BYTES_MAX {
         return closing(head, plain(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, Bytes::new()));
     }
     match (&head.method, head.uri.path()) {
-        (&Method::POST, _) => operation(service, activity, head, body).await,
+        (&Method::POST, _) => operation(service, activity, request_id, head, body).await,
         (&Method::GET, "/health") => health(service),
         (&Method::GET, "/metrics") => metrics(service),
         // The space at the end is DynamoDB's.
@@ -75,7 +82,13 @@ fn head_bytes(head: &Parts) -> usize {
 }
 
 /// A POST: reads the body and runs the operation.
-async fn operation(service: &Service, activity: &Activity, head: &Parts, body: Incoming) -> Answer {
+async fn operation(
+    service: &Service,
+    activity: &Activity,
+    request_id: &HeaderValue,
+    head: &Parts,
+    body: Incoming,
+) -> Answer {
     let started = Instant::now();
     activity.reads_body();
     let body = body::read(body, &service.budget, service.limits.body).await;
@@ -99,20 +112,10 @@ async fn operation(service: &Service, activity: &Activity, head: &Parts, body: I
         Ok((target, access)) => (Some(target), run(service, target, access, json).await),
     };
     let time = started.elapsed();
-    service.metrics.record(target, outcome.as_ref().err(), body.bytes.len(), time);
-    log(target, outcome.as_ref().err(), time);
+    let reply_bytes = outcome.as_ref().map_or(0, Bytes::len);
+    service.metrics.record(target, outcome.as_ref().err(), body.bytes.len(), reply_bytes, time);
+    log::request(request_id, target, outcome.as_ref().err(), time);
     answer(head, content_type, outcome).await
-}
-
-/// One line for each request, for whoever wants to see them; what failed on our side, for everybody. Never values or secrets.
-fn log(target: Option<Target>, error: Option<&ApiError>, time: Duration) {
-    let operation = target.map_or("unknown", |target| target.name);
-    let outcome = error.map_or("success", |error| error.kind.name());
-    if error.is_some_and(|error| error.kind.http_status() >= 500) {
-        tracing::warn!(operation, outcome, ?time, "request failed");
-    } else {
-        tracing::debug!(operation, outcome, ?time, "request");
-    }
 }
 
 /// The content type of the answer, if the request's is one of DynamoDB's.

@@ -15,6 +15,7 @@ mod credentials;
 mod date;
 mod http;
 mod limits;
+mod log;
 mod metrics;
 mod origin;
 mod query_string;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use dynamo::{ApiError, ErrorKind};
-use engine::Engine;
+use engine::{Engine, StreamMetrics};
 use parking_lot::Mutex;
 
 use crate::target::{TARGETS, Target};
@@ -45,6 +45,7 @@ pub(crate) struct Metrics {
 struct OperationMetrics {
     succeeded: AtomicU64,
     request_bytes: AtomicU64,
+    reply_bytes: AtomicU64,
     nanoseconds: AtomicU64,
     buckets: [AtomicU64; BUCKETS.len() + 1],
 }
@@ -68,6 +69,7 @@ impl Metrics {
         target: Option<Target>,
         error: Option<&ApiError>,
         request_bytes: usize,
+        reply_bytes: usize,
         time: Duration,
     ) {
         if let Some(error) = error {
@@ -79,6 +81,7 @@ impl Metrics {
             counts.succeeded.fetch_add(1, Relaxed);
         }
         counts.request_bytes.fetch_add(request_bytes as u64, Relaxed);
+        counts.reply_bytes.fetch_add(reply_bytes as u64, Relaxed);
         counts.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
         let bucket = BUCKETS.iter().position(|(bound, _)| time.as_micros() <= u128::from(*bound));
         if let Some(bucket) = counts.buckets.get(bucket.unwrap_or(BUCKETS.len())) {
@@ -108,6 +111,7 @@ impl Metrics {
         self.write_latencies(&mut text);
         self.write_connections(&mut text);
         write_engine(engine, &mut text);
+        write_streams(engine, &mut text);
         text.0
     }
 
@@ -143,6 +147,15 @@ impl Metrics {
                 &[("operation", operation)],
                 counts.request_bytes.load(Relaxed),
             );
+        }
+        text.family(
+            "monotable_reply_bytes_total",
+            "counter",
+            "Bytes of replies, before they are compressed.",
+        );
+        for (operation, counts) in self.used() {
+            let bytes = counts.reply_bytes.load(Relaxed);
+            text.line("monotable_reply_bytes_total", &[("operation", operation)], bytes);
         }
     }
 
@@ -189,6 +202,36 @@ fn write_engine(engine: &Engine, text: &mut Text) {
     text.line("monotable_takes_writes", &[], u8::from(engine.failure().is_none()));
 }
 
+/// What is told of a stream: its metric's name, what it means, and where it stands.
+type StreamGauge = (&'static str, &'static str, fn(&StreamMetrics) -> Option<Duration>);
+
+const STREAM_GAUGES: [StreamGauge; 3] = [
+    (
+        "monotable_stream_lag_seconds",
+        "Age of the oldest record that no reader was given since the start; 0 if there is none, absent if nobody reads.",
+        |stream| stream.read_lag,
+    ),
+    ("monotable_stream_oldest_record_seconds", "Age of the oldest record that is kept.", |stream| {
+        stream.oldest_record_age
+    }),
+    ("monotable_stream_newest_record_seconds", "Age of the newest record.", |stream| {
+        stream.newest_record_age
+    }),
+];
+
+fn write_streams(engine: &Engine, text: &mut Text) {
+    let Ok(streams) = engine.stream_metrics() else { return };
+    for (name, help, gauge) in STREAM_GAUGES {
+        text.family(name, "gauge", help);
+        for stream in &streams {
+            if let Some(time) = gauge(stream) {
+                let labels = [("table", stream.table_name.as_str()), ("stream", stream.label.as_str())];
+                text.line(name, &labels, time.as_secs_f64());
+            }
+        }
+    }
+}
+
 /// Prometheus' text format.
 #[derive(Default)]
 struct Text(String);
@@ -216,8 +259,8 @@ mod tests {
     fn requests_are_counted_by_operation_outcome_and_latency() {
         let metrics = Metrics::default();
         let target = Target::parse(b"DynamoDB_20120810.GetItem");
-        metrics.record(target, None, 10, Duration::from_micros(70));
-        metrics.record(target, Some(&ApiError::validation("x")), 10, Duration::from_secs(9));
+        metrics.record(target, None, 10, 30, Duration::from_micros(70));
+        metrics.record(target, Some(&ApiError::validation("x")), 10, 0, Duration::from_secs(9));
         let text = metrics.text(&Engine::in_memory());
         for line in [
             "monotable_requests_total{operation=\"GetItem\",outcome=\"success\"} 1",
@@ -227,6 +270,7 @@ mod tests {
             "monotable_request_seconds_bucket{operation=\"GetItem\",le=\"+Inf\"} 2",
             "monotable_request_seconds_count{operation=\"GetItem\"} 2",
             "monotable_request_bytes_total{operation=\"GetItem\"} 20",
+            "monotable_reply_bytes_total{operation=\"GetItem\"} 30",
             "monotable_throttles_total 0",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");

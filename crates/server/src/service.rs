@@ -39,7 +39,7 @@ impl Service {
             self.engine.submit(operation, move |outcome| drop(give.send(outcome)));
             Ok(())
         })?;
-        take.await.unwrap_or_else(|_| Err(ApiError::internal()))
+        take.await.unwrap_or_else(|_| Err(ApiError::internal().because("the engine dropped the request")))
     }
 }
 
@@ -48,10 +48,9 @@ pub(crate) fn sheltered<T>(
     target: Target,
     work: impl FnOnce() -> Result<T, ApiError>,
 ) -> Result<T, ApiError> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        tracing::error!(operation = target.name, "the operation failed with a panic");
-        Err(ApiError::internal())
-    })
+    // What the panic said is not repeated: it may quote values.
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(ApiError::internal().because(format!("{} panicked", target.name))))
 }
 
 fn not_allowed(target: Target) -> ApiError {

@@ -72,8 +72,8 @@ fn remove(table: &Arc<Table>, due: &[Bytes], latest: &Latest<'_>) -> Result<((),
             Some(item) => ItemChange { table, key: &key, old: Some(&item), new: None }.add_to(
                 &mut changes,
                 Author::Expiry,
-                latest.now_milliseconds,
-            ),
+                latest,
+            )?,
             // Writes take their old entry along, so there is none without its item; should there be one, it goes.
             None => changes.batch.remove(Space::Data, entry.clone()),
         }

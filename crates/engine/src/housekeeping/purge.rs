@@ -8,6 +8,7 @@ use crate::commit::{Changes, View};
 use crate::engine::Inner;
 use crate::fault::Fault;
 use crate::layout::{CollectionId, KeyRange};
+use crate::meta::{self, MetaKey};
 use crate::store::{Direction, Space, StoreError};
 
 /// Removes some keys of the first collection that waits.
@@ -21,9 +22,11 @@ pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
 }
 
 fn some_keys(view: &View, id: CollectionId) -> Result<Vec<(Space, Bytes)>, StoreError> {
-    let range = KeyRange::of_collection(id);
-    let (lower, upper) = range.bounds();
-    let keys = [Space::Data, Space::Log].into_iter().flat_map(|space| {
+    let all = KeyRange::of_collection(id);
+    let sizes = KeyRange::of_prefix(&meta::collection_key(MetaKey::COLLECTION_BYTES, id));
+    let ranges = [(Space::Data, &all), (Space::Log, &all), (Space::Meta, &sizes)];
+    let keys = ranges.into_iter().flat_map(|(space, range)| {
+        let (lower, upper) = range.bounds();
         let entries = view.snapshot.range(space, lower, upper, Direction::Forward);
         entries.map(move |entry| Ok((space, entry?.0)))
     });

@@ -49,8 +49,9 @@ pub(super) fn begin(
         let bound: Vec<_> =
             statements.into_iter().map(|statement| bind_read(statement, &view.catalog)).collect();
         check_distinct(bound.iter().filter_map(|(_, read)| place_of_read(read.as_ref().ok()?)))?;
-        let answers =
-            bound.into_iter().map(|(table, read)| (table, read.and_then(|read| read_one(&read, &view))));
+        let answers = bound.into_iter().map(|(table, read)| {
+            (table, read.and_then(|read| engine.read(&view, |view| read_one(&read, view))))
+        });
         return Ok(Begun::Read(reply(answers.collect(), wanted.as_ref())));
     }
     let catalog = engine.catalog();
@@ -100,7 +101,7 @@ fn bind_read(checked: Checked, catalog: &Catalog) -> Named<Result<Selection, Api
             let bound = Selection::bind(select, checked.consistent_read, catalog)?;
             if bound.key().is_some() { Ok(bound) } else { Err(ApiError::validation(NOT_ONE_ITEM)) }
         }
-        _ => Err(ApiError::internal()),
+        _ => Err(ApiError::internal().because("a statement of another kind than the batch")),
     });
     (name, bound)
 }
@@ -138,7 +139,7 @@ struct Done {
     refusal: Option<ApiError>,
 }
 
-fn read_one(read: &Selection, view: &View) -> Result<Done, ApiError> {
+fn read_one(read: &Selection, view: &View) -> Result<Done, Fault> {
     let page = read.read(view, None, None)?;
     let item = page.items.into_iter().next();
     Ok(Done { table: read.table().clone(), item, units: page.units, refusal: None })
@@ -171,7 +172,11 @@ fn write_one(
     let refused = |old: Option<&StoredItem>| Units::of_table(write_units(write.attempted_bytes(old)));
     match write.decide(latest) {
         Ok(written) => {
-            written.add_to(changes, latest);
+            match written.add_to(changes, latest) {
+                Ok(()) => {}
+                Err(Fault::Api(error)) => return Ok(Err(error)),
+                Err(fault) => return Err(fault),
+            }
             let units = Units::of_write(&written.change(), 1.0);
             Ok(Ok(Done { table, item: write.returned(&written), units, refusal: None }))
         }
@@ -179,7 +184,7 @@ fn write_one(
         Err(NotWritten::Fault(fault)) => Err(fault),
         Err(refusal) => {
             let (NotWritten::Duplicate(old) | NotWritten::Condition(old)) = &refusal else {
-                return Ok(Err(ApiError::internal()));
+                return Ok(Err(ApiError::internal().because("a write was refused without a reason")));
             };
             let units = refused(old.as_ref());
             let refusal = Some(ApiError::from(refusal.into_fault(false)));

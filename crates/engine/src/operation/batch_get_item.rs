@@ -33,7 +33,7 @@ impl Engine {
         let checked = check(request)?;
         let view = self.view();
         let bound = bind(checked, &view.catalog)?;
-        let found = read(&bound, &view)?;
+        let found = self.read(&view, |view| read(&bound, view))?;
         Ok(reply(&bound, found))
     }
 }

@@ -159,10 +159,10 @@ fn write(bound: &Bound, latest: &Latest<'_>) -> Result<(BatchWriteItemReply, Cha
             .map(|write| write.decide(latest).map_err(|refusal| refusal.into_fault(false)))
             .collect::<Result<Vec<_>, _>>()?;
         for written in &written {
-            written.add_to(&mut changes, latest);
+            written.add_to(&mut changes, latest)?;
         }
         capacities.extend(capacity_of(&table.table, &written, bound.asked.capacity.as_ref()));
-        let collections = metrics_of(&written, bound.asked.metrics.as_ref());
+        let collections = metrics_of(&written, bound.asked.metrics.as_ref(), &changes, latest)?;
         if !collections.is_empty() {
             metrics.insert(table.name.clone(), collections);
         }
@@ -193,12 +193,13 @@ fn capacity_of(
 fn metrics_of(
     written: &[Written],
     wanted: Option<&Choice<ReturnItemCollectionMetrics>>,
-) -> Vec<ItemCollectionMetrics> {
+    changes: &Changes,
+    latest: &Latest<'_>,
+) -> Result<Vec<ItemCollectionMetrics>, Fault> {
     let mut metrics: Vec<ItemCollectionMetrics> = Vec::new();
-    for found in written.iter().filter_map(|written| item_collection_metrics(wanted, written)) {
-        if !metrics.contains(&found) {
-            metrics.push(found);
-        }
+    for written in written {
+        let found = item_collection_metrics(wanted, written, changes, latest)?;
+        metrics.extend(found.filter(|found| !metrics.contains(found)));
     }
-    metrics
+    Ok(metrics)
 }

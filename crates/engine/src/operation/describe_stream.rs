@@ -19,19 +19,19 @@ impl Engine {
         let view = self.view();
         let arn = request.stream_arn.as_deref().unwrap_or_default();
         let stream = find_stream(&view.catalog, arn)?;
-        let shards = read(&request, &stream, &view)?;
+        let shards = self.read(&view, |view| read(&request, &stream, view))?;
         Ok(DescribeStreamReply { stream_description: Some(reply(arn, &stream, shards)) })
     }
 }
 
 /// The only shard, unless the request starts after it or asks for the children of one: there are none.
-fn read(request: &DescribeStream, stream: &KnownStream, view: &View) -> Result<Vec<Shard>, ApiError> {
+fn read(request: &DescribeStream, stream: &KnownStream, view: &View) -> Result<Vec<Shard>, Fault> {
     let shard_id = stream.shard_id();
     let is_after = request.exclusive_start_shard_id.as_ref().is_some_and(|after| *after >= shard_id);
     if is_after || request.shard_filter.is_some() {
         return Ok(Vec::new());
     }
-    let ShardBounds { start, end } = stream.bounds(&view.snapshot).map_err(Fault::Store)?;
+    let ShardBounds { start, end } = stream.bounds(&view.snapshot)?;
     let ending = stream.is_closed.then(|| sequence_text(end.saturating_sub(1).max(start)));
     Ok(vec![Shard {
         shard_id: Some(shard_id),

@@ -29,7 +29,7 @@ pub(super) fn begin(
         let bound = Selection::bind(select, request.consistent_read, &view.catalog)?;
         let start = start_of(&request, &bound)?;
         let limit = request.limit.and_then(|limit| usize::try_from(limit).ok());
-        let page = bound.read(&view, limit, start)?;
+        let page = engine.read(&view, |view| bound.read(view, limit, start.clone()))?;
         return Ok(Begun::Read(reply(&request, &bound, page)));
     }
     let bound = StatementWrite::bind(statement, &engine.catalog())?.ok_or_else(ApiError::internal)?;
@@ -84,7 +84,7 @@ fn write(
     let with_item = wanted.is_some_and(|wanted| *wanted == ReturnValuesOnConditionCheckFailure::AllOld);
     let written = bound.decide(latest).map_err(|refusal| refusal.into_fault(with_item))?;
     let mut changes = Changes::default();
-    written.add_to(&mut changes, latest);
+    written.add_to(&mut changes, latest)?;
     Ok((reply_to_write(request, bound.returned(&written), &written), changes))
 }
 

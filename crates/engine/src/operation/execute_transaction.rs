@@ -9,12 +9,12 @@ use dynamo::operation::{
 use dynamo::{ApiError, CancellationReason, Choice};
 
 use super::transact_write_items::{
-    ONE_ITEM_TWICE, cancelled, capacity_again, capacity_of, condition_failed, is_reason, refused,
+    ONE_ITEM_TWICE, add_all, cancelled, capacity_again, capacity_of, condition_failed, is_reason, refused,
 };
 use super::{Begun, Decide};
 use crate::capacity::{Detail, ReadKind, Units, consumed, is_asked, read_units};
 use crate::catalog::Catalog;
-use crate::commit::{Changes, Latest};
+use crate::commit::{Changes, Latest, View};
 use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::layout::{CollectionId, ItemKey};
@@ -45,7 +45,8 @@ pub(super) fn begin(
     if checked.reads {
         let view = engine.view();
         let bound = bind_reads(checked.statements, &view.catalog)?;
-        let pages = bound.iter().map(|read| read.read(&view, None, None)).collect::<Result<Vec<_>, _>>()?;
+        let read_all = |view: &View| bound.iter().map(|read| read.read(view, None, None)).collect();
+        let pages = engine.read(&view, read_all)?;
         return Ok(Begun::Read(reply_to_reads(&bound, pages, checked.wanted.as_ref())));
     }
     let writes = bind_writes(checked.statements, &engine.catalog())?;
@@ -163,9 +164,7 @@ fn write(bound: &Bound, latest: &Latest<'_>) -> Result<(ExecuteTransactionReply,
     }
     let written = decide_all(bound, latest)?;
     let mut changes = Changes::default();
-    for written in &written {
-        written.add_to(&mut changes, latest);
-    }
+    add_all(&written, &mut changes, latest)?;
     if let Some(token) = &bound.token {
         token.add_to(&mut changes, latest);
     }

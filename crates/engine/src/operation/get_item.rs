@@ -24,7 +24,7 @@ impl Engine {
         let checked = check(request)?;
         let view = self.view();
         let bound = bind(checked, &view.catalog)?;
-        let item = read(&bound, &view)?;
+        let item = self.read(&view, |view| read(&bound, view))?;
         Ok(reply(&bound, item))
     }
 }

@@ -32,8 +32,12 @@ impl Engine {
         let now_milliseconds = self.inner.committer.now_milliseconds();
         let iterator = check(&request, now_milliseconds)?;
         let view = self.view();
-        let stream = bind(&iterator, &view)?;
-        let page = read(&request, iterator.place, &stream, &view).map_err(Fault::Store)?;
+        let (stream, page) = self.read(&view, |view| {
+            let stream = bind(&iterator, view)?;
+            let page = read(&request, iterator.place, &stream, view)?;
+            Ok((stream, page))
+        })?;
+        self.inner.metrics.stream_read(stream.stream.id, page.next);
         let records =
             page.records.iter().map(|(sequence, record)| self.record_reply(&stream, *sequence, record));
         let records = records.collect();
@@ -86,10 +90,10 @@ fn check(request: &GetRecords, now_milliseconds: i64) -> Result<ShardIterator, A
     Ok(iterator)
 }
 
-fn bind(iterator: &ShardIterator, view: &View) -> Result<KnownStream, ApiError> {
+fn bind(iterator: &ShardIterator, view: &View) -> Result<KnownStream, Fault> {
     let stream = find_stream(&view.catalog, &iterator.stream_arn)?;
-    let bounds = stream.bounds(&view.snapshot).map_err(Fault::Store)?;
-    if iterator.place < bounds.start { Err(trimmed()) } else { Ok(stream) }
+    let bounds = stream.bounds(&view.snapshot)?;
+    if iterator.place < bounds.start { Err(trimmed().into()) } else { Ok(stream) }
 }
 
 struct Page {

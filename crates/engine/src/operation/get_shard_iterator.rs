@@ -14,7 +14,7 @@ impl Engine {
         let sequence = check(&request)?;
         let view = self.view();
         let stream = bind(&request, &view)?;
-        let place = read(&request, sequence, &stream, &view)?;
+        let place = self.read(&view, |view| read(&request, sequence, &stream, view))?;
         let iterator = ShardIterator {
             stream_arn: request.stream_arn.unwrap_or_default(),
             place,
@@ -66,18 +66,18 @@ fn read(
     sequence: Option<u64>,
     stream: &KnownStream,
     view: &View,
-) -> Result<u64, ApiError> {
-    let bounds = stream.bounds(&view.snapshot).map_err(Fault::Store)?;
+) -> Result<u64, Fault> {
+    let bounds = stream.bounds(&view.snapshot)?;
     let sequence = sequence.unwrap_or_default();
     let place = match kind_of(request) {
         ShardIteratorType::TrimHorizon => return Ok(bounds.start),
         ShardIteratorType::Latest => return Ok(bounds.end),
         ShardIteratorType::AtTimestamp => {
             let time = request.timestamp.map_or(0, |timestamp| timestamp.milliseconds);
-            return Ok(stream.place_at(time, &view.snapshot).map_err(Fault::Store)?);
+            return Ok(stream.place_at(time, &view.snapshot)?);
         }
         ShardIteratorType::AtSequenceNumber => sequence,
         ShardIteratorType::AfterSequenceNumber => sequence.saturating_add(1),
     };
-    if sequence < bounds.start { Err(trimmed()) } else { Ok(place) }
+    if sequence < bounds.start { Err(trimmed().into()) } else { Ok(place) }
 }

@@ -24,7 +24,7 @@ impl Engine {
         let checked = check(request)?;
         let view = self.view();
         let bound = bind(checked, &view.catalog)?;
-        let answer = bound.read(&view)?;
+        let answer = self.read(&view, |view| bound.read(view))?;
         Ok(reply(answer))
     }
 }
@@ -90,7 +90,7 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         if !source.has_start_key_length(start_key) {
             return Err(ApiError::validation(INVALID_START));
         }
-        source.check_start_key(start_key)?;
+        check_start_key(&source, start_key, &checked.keys)?;
     }
     let schema = source.schema();
     let keys = checked.keys.resolve(&expression_schema(schema))?;
@@ -117,6 +117,18 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         request.consistent_read,
         request.return_consumed_capacity,
     )
+}
+
+/// DynamoDB looks at the start key and at the condition attribute by attribute: a missing condition on the partition
+/// key is reported before anything that is wrong with the sort key of the start key.
+fn check_start_key(source: &Source, start_key: &Item, keys: &KeyConditions) -> Result<(), ApiError> {
+    let schema = source.schema();
+    source.check_start_key(start_key, &schema.partition)?;
+    let is_named = |attribute: &KeyAttribute| keys.names().any(|name| name == attribute.name);
+    if !schema.partition.iter().all(is_named) {
+        keys.resolve(&expression_schema(schema))?;
+    }
+    source.check_start_key(start_key, &schema.sort)
 }
 
 /// The keys that conditions on all partition key attributes, and perhaps on some of the sort key, leave to be read.

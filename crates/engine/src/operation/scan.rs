@@ -19,7 +19,7 @@ impl Engine {
         let checked = check(request)?;
         let view = self.view();
         let bound = bind(checked, &view.catalog)?;
-        let answer = bound.read(&view)?;
+        let answer = self.read(&view, |view| bound.read(view))?;
         Ok(reply(answer))
     }
 }
@@ -45,8 +45,9 @@ fn check(mut request: Scan) -> Result<Checked, ApiError> {
         faults: &request.faults,
     };
     parameters.check(None, None)?;
-    let legacy_filter = parameters.bind_legacy_filter()?;
+    // Scan looks at AttributesToGet before its filter; Query does it after.
     let attributes_to_get = attributes_to_get(parameters.attributes_to_get.as_ref())?;
+    let legacy_filter = parameters.bind_legacy_filter()?;
     check_start_key_values(&request.faults)?;
     check_segments(&request)?;
     check_select(
@@ -120,7 +121,7 @@ fn check_start_key(source: &Source, start_key: &Item) -> Result<(), ApiError> {
         let mismatch = || format!("{INVALID_START}: {KEY_MISMATCH}");
         return Err(ApiError::validation(if is_index { INVALID_START.to_owned() } else { mismatch() }));
     }
-    if is_index { source.check_start_key(start_key) } else { Ok(()) }
+    if is_index { source.check_start_key(start_key, source.schema().attributes()) } else { Ok(()) }
 }
 
 fn start_after(

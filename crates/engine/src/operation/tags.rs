@@ -78,18 +78,17 @@ impl Engine {
         let text = arn.unwrap_or_default();
         let account = &self.inner.options.account;
         match Arn::parse(text) {
-            Some(arn) if arn.account != account => Err(ApiError::new(
-                ErrorKind::AccessDenied,
-                format!(
-                    "User: arn:aws:iam::{account}:root is not authorized to perform: dynamodb:{operation} on \
-                     resource: {text}"
-                ),
-            )),
+            Some(arn) if arn.account != account => Err(denied(operation, account, text)),
+            // The account comes first: who may not ask learns nothing about regions.
+            Some(arn) if arn.region != self.inner.options.region => Err(ApiError::validation(format!(
+                "Invalid TableArn: Invalid ResourceArn provided as input {text}"
+            ))),
             Some(Arn { resource: Resource::Table(name), .. }) => Ok(name.to_owned()),
             Some(_) => Err(invalid(format!(
                 "Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {text}"
             ))),
             None if !text.starts_with("arn:") => Err(invalid(format!("ARNs must start with 'arn:': {text}"))),
+            None if text.split(':').nth(2) != Some("dynamodb") => Err(denied(operation, account, text)),
             None => Err(invalid(format!("Provided Arn is not a DynamoDB resource arn: {text}"))),
         }
     }
@@ -108,6 +107,13 @@ impl Engine {
         };
         Ok(self.inner.committer.run(write)?)
     }
+}
+
+fn denied(operation: &str, account: &str, arn: &str) -> ApiError {
+    let message = format!(
+        "User: arn:aws:iam::{account}:root is not authorized to perform: dynamodb:{operation} on resource: {arn}"
+    );
+    ApiError::new(ErrorKind::AccessDenied, message)
 }
 
 fn tag((key, value): (&String, &String)) -> Tag {

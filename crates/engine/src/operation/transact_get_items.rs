@@ -26,7 +26,7 @@ impl Engine {
         let checked = check(request)?;
         let view = self.view();
         let bound = bind(checked, &view.catalog)?;
-        let items = read(&bound, &view)?;
+        let items = self.read(&view, |view| read(&bound, view))?;
         Ok(reply(&bound, items))
     }
 }

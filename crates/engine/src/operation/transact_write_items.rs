@@ -252,13 +252,29 @@ fn write(bound: &Bound, latest: &Latest<'_>) -> Result<(TransactWriteItemsReply,
     }
     let written = decide_all(bound, latest)?;
     let mut changes = Changes::default();
-    for written in &written {
-        written.add_to(&mut changes, latest);
-    }
+    add_all(&written, &mut changes, latest)?;
     if let Some(token) = &bound.token {
         token.add_to(&mut changes, latest);
     }
-    Ok((reply(bound, &written), changes))
+    Ok((reply(bound, &written, &changes, latest)?, changes))
+}
+
+/// Adds the writes of a transaction, unless one of them would make an item collection too large.
+pub(super) fn add_all(written: &[Written], changes: &mut Changes, latest: &Latest<'_>) -> Result<(), Fault> {
+    let mut reasons = vec![CancellationReason::NONE; written.len()];
+    let mut is_cancelled = false;
+    for (written, reason) in written.iter().zip(&mut reasons) {
+        match written.add_to(changes, latest) {
+            Ok(()) => {}
+            Err(Fault::Api(error)) if error.kind == ErrorKind::ItemCollectionSizeLimitExceeded => {
+                let code = "ItemCollectionSizeLimitExceeded";
+                *reason = CancellationReason { code, message: Some(error.message), item: None };
+                is_cancelled = true;
+            }
+            Err(fault) => return Err(fault),
+        }
+    }
+    if is_cancelled { Err(Fault::Api(cancelled(reasons))) } else { Ok(()) }
 }
 
 /// Every action is decided even after one was refused: the client learns all reasons.
@@ -301,17 +317,23 @@ pub(super) fn cancelled(reasons: Vec<CancellationReason>) -> ApiError {
     ApiError { reasons, ..ApiError::new(ErrorKind::TransactionCanceled, message) }
 }
 
-fn reply(bound: &Bound, written: &[Written]) -> TransactWriteItemsReply {
+fn reply(
+    bound: &Bound,
+    written: &[Written],
+    changes: &Changes,
+    latest: &Latest<'_>,
+) -> Result<TransactWriteItemsReply, Fault> {
     let mut metrics: BTreeMap<String, Vec<_>> = BTreeMap::new();
     for written in written {
-        if let Some(found) = item_collection_metrics(bound.asked.metrics.as_ref(), written) {
+        let wanted = bound.asked.metrics.as_ref();
+        if let Some(found) = item_collection_metrics(wanted, written, changes, latest)? {
             metrics.entry(written.table.name.clone()).or_default().push(found);
         }
     }
-    TransactWriteItemsReply {
+    Ok(TransactWriteItemsReply {
         consumed_capacity: capacity_of(bound.asked.capacity.as_ref(), written),
         item_collection_metrics: (!metrics.is_empty()).then_some(metrics),
-    }
+    })
 }
 
 /// What a transaction cost, by table.

@@ -69,10 +69,20 @@ pub(crate) enum Malformed {
     NoManipulation,
     /// A keyword in the wrong place.
     Keyword,
-    /// Something else in the wrong place.
-    Token,
-    /// It ends too early.
-    End,
+    /// Something else where a value or name is expected, or nothing.
+    Term,
+    /// Something after its end.
+    Trailing,
+    /// No name of a table or attribute that is written.
+    SimplePath,
+    /// No name after a dot.
+    DotComponent,
+    /// SELECT without FROM.
+    SelectWithoutFrom,
+    /// DELETE without FROM.
+    DeleteWithoutFrom,
+    /// RETURNING of something that it does not know.
+    Returning,
     /// A character that belongs to nothing.
     Character,
     /// A quote that is not closed.
@@ -86,8 +96,13 @@ impl Malformed {
         match self {
             Malformed::NoManipulation => "Expected data manipulation",
             Malformed::Keyword => "Unexpected keyword",
-            Malformed::Token => "Unexpected token",
-            Malformed::End => "Unexpected end of statement",
+            Malformed::Term => "Unexpected term",
+            Malformed::Trailing => "Unexpected token after expression",
+            Malformed::SimplePath => "Expected identifier for simple path",
+            Malformed::DotComponent => "Invalid path dot component",
+            Malformed::SelectWithoutFrom => "Expected FROM after SELECT list",
+            Malformed::DeleteWithoutFrom => "Expected FROM after DELETE",
+            Malformed::Returning => "Expected ( MODIFIED | ALL ) ( NEW | OLD ) in each returning element.",
             Malformed::Character => "Unexpected character",
             Malformed::Unclosed => "Unterminated quote",
             Malformed::Depth => "Statement is nested too deeply",

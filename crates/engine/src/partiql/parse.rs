@@ -6,6 +6,7 @@ use dynamo::Value;
 use expression::{Path, Step};
 
 use super::error::{Malformed, StatementError};
+use super::keyword::is_keyword;
 use super::token::{Kind, Place, Token, tokens};
 use super::tree::{Delete, From, Insert, Order, Returning, Select, Statement, UpdateItem};
 
@@ -16,36 +17,12 @@ mod value;
 /// How deep conditions and values may lie within each other.
 const DEPTH_MAX: usize = 64;
 
-/// Words that are never names, unless quoted.
-const KEYWORDS: [&str; 20] = [
-    "SELECT",
-    "FROM",
-    "WHERE",
-    "INSERT",
-    "INTO",
-    "VALUES",
-    "UPDATE",
-    "SET",
-    "REMOVE",
-    "DELETE",
-    "ORDER",
-    "GROUP",
-    "AND",
-    "OR",
-    "NOT",
-    "BETWEEN",
-    "IN",
-    "IS",
-    "RETURNING",
-    "AS",
-];
-
 /// Reads a statement.
 pub(crate) fn parse(text: &str, parameters: &[Value]) -> Result<Statement, StatementError> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0, parameters, used: 0, depth: 0 };
     let statement = parser.statement()?;
     if parser.peek().is_some() {
-        return Err(parser.unexpected());
+        return Err(Malformed::Trailing.into());
     }
     if parser.used != parameters.len() {
         return Err(StatementError::ParameterCount);
@@ -78,9 +55,8 @@ impl Parser<'_> {
     /// What is wrong when nothing fits what comes next.
     fn unexpected(&self) -> StatementError {
         match self.peek() {
-            None => Malformed::End.into(),
             Some(Kind::Word(word)) if is_keyword(word) => Malformed::Keyword.into(),
-            Some(_) => Malformed::Token.into(),
+            _ => Malformed::Term.into(),
         }
     }
 
@@ -167,7 +143,9 @@ impl Parser<'_> {
 
     fn select(&mut self) -> Result<Select, StatementError> {
         let projection = self.projection()?;
-        self.expect_word("FROM")?;
+        if !self.eat_word("FROM") {
+            return Err(Malformed::SelectWithoutFrom.into());
+        }
         let from = self.from()?;
         let condition = self.where_clause()?;
         let order = if self.eat_word("ORDER") { self.order()? } else { Vec::new() };
@@ -211,12 +189,12 @@ impl Parser<'_> {
 
     fn insert(&mut self) -> Result<Insert, StatementError> {
         self.expect_word("INTO")?;
-        let into = self.from()?;
+        let into = self.from().map_err(simple_path)?;
         if into.index.is_some() {
             return Err(StatementError::QualifiedInsert(into.place));
         }
         self.expect_word("VALUE")?;
-        let Value::M(item) = self.value()? else { return Err(Malformed::Token.into()) };
+        let Value::M(item) = self.value()? else { return Err(Malformed::Term.into()) };
         let is_lenient = self.eat_word("IF");
         if is_lenient {
             self.expect_word("NOT")?;
@@ -226,7 +204,7 @@ impl Parser<'_> {
     }
 
     fn update(&mut self) -> Result<UpdateItem, StatementError> {
-        let from = self.from()?;
+        let from = self.from().map_err(simple_path)?;
         let update = self.changes()?;
         let condition = self.where_clause()?;
         let returning = self.returning()?;
@@ -234,8 +212,10 @@ impl Parser<'_> {
     }
 
     fn delete(&mut self) -> Result<Delete, StatementError> {
-        self.expect_word("FROM")?;
-        let from = self.from()?;
+        if !self.eat_word("FROM") {
+            return Err(Malformed::DeleteWithoutFrom.into());
+        }
+        let from = self.from().map_err(simple_path)?;
         let condition = self.where_clause()?;
         let returning = self.returning()?;
         Ok(Delete { from, condition, returning })
@@ -246,12 +226,10 @@ impl Parser<'_> {
             return Ok(None);
         }
         let all = self.eat_word("ALL");
-        if !all {
-            self.expect_word("MODIFIED")?;
-        }
+        let is_known = all || self.eat_word("MODIFIED");
         let old = self.eat_word("OLD");
-        if !old {
-            self.expect_word("NEW")?;
+        if !is_known || !(old || self.eat_word("NEW")) {
+            return Err(Malformed::Returning.into());
         }
         self.expect("*")?;
         Ok(Some(match (all, old) {
@@ -289,7 +267,7 @@ impl Parser<'_> {
         let mut path = Path { root: self.name()?, steps: Vec::new() };
         loop {
             if self.eat(".") {
-                path.steps.push(Step::Name(self.name()?));
+                path.steps.push(Step::Name(self.name().map_err(dot_component)?));
             } else if self.eat("[") {
                 path.steps.push(self.step()?);
                 self.expect("]")?;
@@ -311,6 +289,18 @@ impl Parser<'_> {
     }
 }
 
-fn is_keyword(word: &str) -> bool {
-    KEYWORDS.iter().any(|keyword| keyword.eq_ignore_ascii_case(word))
+/// What is wrong with the name of something that is written.
+fn simple_path(error: StatementError) -> StatementError {
+    match error {
+        StatementError::Malformed(Malformed::Keyword | Malformed::Term) => Malformed::SimplePath.into(),
+        other => other,
+    }
+}
+
+/// What is wrong with a name after a dot.
+fn dot_component(error: StatementError) -> StatementError {
+    match error {
+        StatementError::Malformed(_) => Malformed::DotComponent.into(),
+        other => other,
+    }
 }

@@ -68,7 +68,7 @@ impl Selection {
         let source = source_of(&select, consistent_read, catalog)?;
         let conditions = conjuncts(select.condition.as_ref());
         let key = key_of(&source, &conditions)?;
-        let plan = plan(&source, conditions)?;
+        let plan = plan(&source, conditions, &select.order)?;
         let direction = check_order(&select, &source, &plan)?;
         if plan.is_keyed {
             check_filter(&source, select.condition.as_ref())?;
@@ -214,18 +214,38 @@ fn key_of(source: &Source, conditions: &[Condition]) -> Result<Option<ItemKey>, 
     key.map(|key| check_key(&source.table, &key)).transpose()
 }
 
-fn plan(source: &Source, mut conditions: Vec<Condition>) -> Result<Plan, ApiError> {
+fn plan(source: &Source, mut conditions: Vec<Condition>, order: &[Order]) -> Result<Plan, ApiError> {
     let schema = source.schema();
-    let Some(partitions) = take_partitions(schema, &mut conditions) else {
+    let Some(mut partitions) = take_partitions(schema, &mut conditions) else {
         let parts = vec![KeyRange::of_collection(source.collection())];
         return Ok(Plan { parts, is_keyed: false, filter: joined(conditions) });
     };
+    sort_partitions(&mut partitions, order);
     let sort = take_sort(schema, &mut conditions);
     let range = |partition: KeyTests| {
         partition_range(source, &KeyConditions::new(partition.into_iter().chain(sort.clone()).collect()))
     };
     let parts = partitions.into_iter().map(range).collect::<Result<Vec<_>, _>>()?;
     Ok(Plan { parts, is_keyed: true, filter: joined(conditions) })
+}
+
+/// Puts partitions into the order that ORDER BY asks for. Without it they stay in that of the text.
+fn sort_partitions(partitions: &mut [KeyTests], order: &[Order]) {
+    for order in order.iter().rev() {
+        let value = |partition: &KeyTests| {
+            let test = partition.iter().find(|(name, _)| **name == *order.name);
+            test.and_then(|(_, test)| match test {
+                KeyTest::Equal(value) => Some(value.clone()),
+                _ => None,
+            })
+        };
+        partitions.sort_by(|one, two| {
+            let compared =
+                value(one).zip(value(two)).and_then(|(one, two)| one.as_ref().compare(two.as_ref()));
+            let compared = compared.unwrap_or(std::cmp::Ordering::Equal);
+            if order.descends { compared.reverse() } else { compared }
+        });
+    }
 }
 
 /// Takes the conditions that fix the partition key: the partitions that are read, each once.
@@ -326,7 +346,7 @@ fn compared(comparator: Comparator, value: &StoredValue) -> Option<SortRange> {
     }
 }
 
-/// The direction that ORDER BY asks for: partitions are read in the order of the text, and items within them in that of the sort key.
+/// The direction that ORDER BY asks for: partitions are read one after the other, and items within them in that of the sort key.
 fn check_order(select: &Select, source: &Source, plan: &Plan) -> Result<Direction, ApiError> {
     if select.order.is_empty() {
         return Ok(Direction::Forward);

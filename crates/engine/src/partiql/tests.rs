@@ -296,10 +296,7 @@ fn statements_are_refused_in_dynamodbs_words() {
             "UPDATE tab WHERE pk = 'a'",
             "Statement wasn't well formed, can't be processed: Expected data manipulation",
         ),
-        (
-            "SELECT * FROM tab WHERE",
-            "Statement wasn't well formed, can't be processed: Unexpected end of statement",
-        ),
+        ("SELECT * FROM tab WHERE", "Statement wasn't well formed, can't be processed: Unexpected term"),
         (
             "INSERT INTO tab VALUES {'pk': 'a'}",
             "Statement wasn't well formed, can't be processed: Unexpected keyword",
@@ -633,4 +630,61 @@ proptest! {
         let bench = with_items();
         let _ = bench.run("ExecuteStatement", &json!({ "Statement": "SELECT * FROM com", "NextToken": token }));
     }
+}
+
+#[test]
+fn malformed_statements_are_refused_in_the_words_of_the_grammar() {
+    let bench = bench();
+    for (statement, words) in [
+        ("SELECT key FROM tab", "Unexpected keyword"),
+        ("SELECT info.size FROM tab", "Invalid path dot component"),
+        ("SELECT * tab", "Expected FROM after SELECT list"),
+        ("SELECT * FROM user", "Unexpected keyword"),
+        ("SELECT * FROM tab WHERE pk = ", "Unexpected term"),
+        ("SELECT * FROM tab WHERE pk = 'a' nonsense", "Unexpected token after expression"),
+        ("SELECT * FROM tab /* pk", "Unterminated quote"),
+        ("DELETE tab WHERE pk = 'a'", "Expected FROM after DELETE"),
+        ("DELETE FROM user WHERE pk = 'a'", "Expected identifier for simple path"),
+        ("UPDATE tab SET count = 1 WHERE pk = 'a'", "Expected identifier for simple path"),
+        ("UPDATE tab REMOVE size WHERE pk = 'a'", "Expected identifier for simple path"),
+        (
+            "DELETE FROM tab WHERE pk = 'a' RETURNING OLD *",
+            "Expected ( MODIFIED | ALL ) ( NEW | OLD ) in each returning element.",
+        ),
+    ] {
+        let words = format!("Statement wasn't well formed, can't be processed: {words}");
+        bench.refuses("ExecuteStatement", &json!({ "Statement": statement }), &words);
+    }
+    run(&bench, "INSERT INTO tab VALUE {'pk': 'a', 'count': 1, 'key': {'size': 2}}");
+    let found = items(&bench, "SELECT \"count\", \"key\".\"size\" FROM tab WHERE pk = 'a'");
+    assert_eq!(found, json!([{ "count": { "N": "1" }, "size": { "N": "2" } }]));
+}
+
+#[test]
+fn comments_say_nothing() {
+    let bench = with_items();
+    let plain = items(&bench, "SELECT * FROM com WHERE pk = 'a'");
+    for statement in [
+        "SELECT * -- all of it\nFROM com WHERE pk = 'a'",
+        "/* first */ SELECT * FROM com/**/WHERE pk = 'a' -- last",
+        "SELECT * FROM com WHERE pk = 'a'; -- done\n /* * */",
+    ] {
+        assert_eq!(items(&bench, statement), plain, "{statement}");
+    }
+    assert_eq!(items(&bench, "SELECT * FROM com WHERE pk = '-- a'"), json!([]));
+}
+
+#[test]
+fn order_by_the_partition_key_orders_the_partitions() {
+    let bench = bench();
+    for key in ["b", "c", "a"] {
+        run(&bench, &format!("INSERT INTO tab VALUE {{'pk': '{key}'}}"));
+    }
+    let keys = |statement: &str| -> Vec<String> {
+        let items = items(&bench, statement);
+        items.as_array().unwrap().iter().map(|item| item["pk"]["S"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(keys("SELECT * FROM tab WHERE pk IN ['b', 'c', 'a']"), ["b", "c", "a"]);
+    assert_eq!(keys("SELECT * FROM tab WHERE pk IN ['b', 'c', 'a'] ORDER BY pk"), ["a", "b", "c"]);
+    assert_eq!(keys("SELECT * FROM tab WHERE pk IN ['b', 'c', 'a'] ORDER BY pk DESC"), ["c", "b", "a"]);
 }

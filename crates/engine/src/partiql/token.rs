@@ -66,7 +66,7 @@ struct Scanner<'a> {
 
 impl Scanner<'_> {
     fn token(&mut self) -> Result<Option<Token>, StatementError> {
-        while self.take(char::is_whitespace).is_some() {}
+        self.skip_blanks()?;
         let (line, column) = (self.line, self.column);
         let Some(first) = self.rest.peek().copied() else { return Ok(None) };
         let kind = match first {
@@ -80,6 +80,33 @@ impl Scanner<'_> {
         };
         let length = if self.line == line { self.column - column } else { 1 };
         Ok(Some(Token { kind, place: Place { line, column, length } }))
+    }
+
+    /// Skips what says nothing: blanks, `--` with the rest of its line, and what stands between `/*` and `*/`.
+    fn skip_blanks(&mut self) -> Result<(), StatementError> {
+        loop {
+            if self.take_pair(['-', '-']) {
+                while self.take(|next| next != '\n').is_some() {}
+            } else if self.take_pair(['/', '*']) {
+                while !self.take_pair(['*', '/']) {
+                    if self.take(|_| true).is_none() {
+                        return Err(Malformed::Unclosed.into());
+                    }
+                }
+            } else if self.take(char::is_whitespace).is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes two characters if they come next.
+    fn take_pair(&mut self, pair: [char; 2]) -> bool {
+        let is_next = self.rest.clone().take(2).eq(pair);
+        if is_next {
+            self.take(|_| true);
+            self.take(|_| true);
+        }
+        is_next
     }
 
     /// The next character, if it is such a one.
@@ -145,8 +172,11 @@ impl Scanner<'_> {
         Ok(Kind::Sign(sign))
     }
 
+    /// True if nothing but blanks follows the next character.
     fn is_last(&self) -> bool {
-        self.rest.clone().skip(1).all(char::is_whitespace)
+        let mut after = Scanner { rest: self.rest.clone(), line: 1, column: 1 };
+        after.take(|_| true);
+        after.skip_blanks().is_ok() && after.rest.peek().is_none()
     }
 }
 

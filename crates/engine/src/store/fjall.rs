@@ -16,6 +16,7 @@ mod journal;
 mod key;
 mod open;
 mod read;
+mod tail;
 
 use std::sync::{
     Arc,

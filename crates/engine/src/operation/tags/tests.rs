@@ -76,20 +76,24 @@ fn only_tables_of_the_account_have_tags() {
             "{invalid}Invalid resource arn provided, only table or stream is accepted. Provided resource arn: {ARN}/index/global"
         )
     );
+    let unknown = "arn:aws:dynamodb:us-east-1:123456789012:backup/x";
+    assert_eq!(list(unknown), format!("{invalid}Provided Arn is not a DynamoDB resource arn: {unknown}"));
+    let elsewhere = "arn:aws:dynamodb:eu-west-1:123456789012:table/Orders";
     assert_eq!(
-        list("arn:aws:s3:::bucket"),
-        format!("{invalid}Provided Arn is not a DynamoDB resource arn: arn:aws:s3:::bucket")
+        list(elsewhere),
+        format!("ValidationException: Invalid TableArn: Invalid ResourceArn provided as input {elsewhere}")
     );
     assert_eq!(
         list(ARN),
         format!("ResourceNotFoundException: Requested resource not found: ResourcArn: {ARN} not found")
     );
-    let other = "arn:aws:dynamodb:us-east-1:111122223333:table/Orders";
-    assert_eq!(
-        list(other),
-        format!(
-            "AccessDeniedException: User: arn:aws:iam::123456789012:root is not authorized to perform: \
-             dynamodb:ListTagsOfResource on resource: {other}"
-        )
-    );
+    for other in ["arn:aws:dynamodb:eu-west-1:111122223333:table/Orders", "arn:aws:s3:::bucket"] {
+        assert_eq!(
+            list(other),
+            format!(
+                "AccessDeniedException: User: arn:aws:iam::123456789012:root is not authorized to perform: \
+                 dynamodb:ListTagsOfResource on resource: {other}"
+            )
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use dynamo::{StoredValue, Value};
 use expression::{Action, Assigned, Path, Update};
 
-use super::Parser;
+use super::{Parser, simple_path};
 use crate::partiql::error::{Malformed, StatementError};
 
 impl Parser<'_> {
@@ -14,7 +14,7 @@ impl Parser<'_> {
             if self.eat_word("SET") {
                 self.clause(&mut actions, Parser::assignment)?;
             } else if self.eat_word("REMOVE") {
-                self.clause(&mut actions, |parser| parser.path().map(Action::Remove))?;
+                self.clause(&mut actions, |parser| parser.path().map(Action::Remove).map_err(simple_path))?;
             } else {
                 break;
             }
@@ -39,7 +39,7 @@ impl Parser<'_> {
     }
 
     fn assignment(&mut self) -> Result<Action, StatementError> {
-        let path = self.path()?;
+        let path = self.path().map_err(simple_path)?;
         self.expect("=")?;
         if self.eat_call("set_add") {
             let elements = self.elements(&path)?;

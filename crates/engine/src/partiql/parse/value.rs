@@ -102,7 +102,7 @@ impl Parser<'_> {
             self.at += 1;
             self.expect(":")?;
             if map.insert(name, self.nested(Parser::value)?).is_some() {
-                return Err(Malformed::Token.into());
+                return Err(Malformed::Term.into());
             }
             if self.eat("}") {
                 return Ok(map);

@@ -42,7 +42,8 @@ pub(super) fn copies_bytes(database: &Path) -> io::Result<u64> {
     newest_journals(database)?.iter().map(|journal| Ok(allocated_bytes(&journal.metadata()?))).sum()
 }
 
-fn newest_journals(database: &Path) -> io::Result<Vec<PathBuf>> {
+/// The journals that a failure may concern, the newest first.
+pub(super) fn newest_journals(database: &Path) -> io::Result<Vec<PathBuf>> {
     let mut journals = Vec::new();
     for entry in fs::read_dir(database)? {
         let path = entry?.path();

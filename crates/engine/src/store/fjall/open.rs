@@ -20,6 +20,7 @@ use super::{
     },
     StoreOptions, journal, key,
     read::{Reader, entry_of},
+    tail,
 };
 
 /// The most the journals may take before the memtables behind the oldest one are flushed.
@@ -85,6 +86,9 @@ fn start(
     creation: Creation,
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
+    if creation == Creation::Complete {
+        tail::cut_incomplete_batch(&directory.database())?;
+    }
     let database = start_database(directory, options)?;
     if creation == Creation::Complete && !database.keyspace_exists(KEYSPACE) {
         return Err(StoreError::corrupt("its keyspace is missing"));

@@ -38,6 +38,11 @@ impl Reader {
         &self.keyspace
     }
 
+    /// Once the files have changed hands, an error says nothing but that.
+    fn error(&self, error: StoreError) -> StoreError {
+        self.check().err().unwrap_or(error)
+    }
+
     fn check(&self) -> Result<(), StoreError> {
         if self.retired.load(Relaxed) { Err(StoreError::Stale) } else { Ok(()) }
     }
@@ -62,10 +67,15 @@ impl FjallSnapshot {
         self.0.reader.retired.store(true, Relaxed);
     }
 
+    pub(in super::super) fn is_stale(&self) -> bool {
+        self.0.reader.check().is_err()
+    }
+
     pub(in super::super) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         let View { snapshot, reader } = &*self.0;
         reader.check()?;
-        let value = snapshot.get(&reader.keyspace, key::stored(space, key)).map_err(read_error)?;
+        let value = snapshot.get(&reader.keyspace, key::stored(space, key));
+        let value = value.map_err(|error| reader.error(read_error(error)))?;
         Ok(value.map(Bytes::from))
     }
 
@@ -102,7 +112,7 @@ impl Iterator for FjallRange<'_> {
             Direction::Forward => self.entries.next(),
             Direction::Reverse => self.entries.next_back(),
         }?;
-        Some(self.reader.check().and_then(|()| entry_of(entry)))
+        Some(self.reader.check().and_then(|()| entry_of(entry)).map_err(|error| self.reader.error(error)))
     }
 }
 

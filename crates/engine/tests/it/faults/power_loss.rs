@@ -17,7 +17,6 @@ const PAGE_BYTES: usize = 4096;
 
 /// Whatever part of the last write is missing, the database opens with everything that was synced before.
 #[test]
-#[ignore = "the storage crate takes a last batch that lacks a page for damage (ChecksumMismatch) and does not open"]
 fn a_last_write_of_which_pages_are_missing_takes_nothing_else_along() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("database");
