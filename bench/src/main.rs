@@ -1,11 +1,15 @@
 //! Measures the engine beside its peer (dynoxide, embedded) and beside its own storage engine, in one run. The machine is shared
 //! and noisy, so only ratios within a run mean anything.
 //!
-//! `cargo run --release -- memory` compares in memory, `-- disk` on disk, `-- shape` how costs grow.
+//! `cargo run --release -- memory` compares in memory, `-- disk` on disk, `-- shape` shows how costs grow; `./compare` installs peers and
+//! compares over HTTP.
 
+mod compare;
 mod disk;
 mod item;
+mod load;
 mod memory;
+mod nothing;
 mod profile;
 mod shape;
 mod table;
@@ -19,11 +23,13 @@ fn main() {
     match what.as_str() {
         "memory" => memory::run(if scale == 0 { 50_000 } else { scale }),
         "disk" => disk::run(if scale == 0 { 1_000_000 } else { scale }),
+        "compare" => compare::run(if scale == 0 { 4 } else { scale as u64 }),
+        "nothing" => nothing::serve(u16::try_from(scale).expect("a port")),
         "shape" => shape::run(),
         "profile" => profile::run(&std::env::args().nth(3).unwrap_or_default(), scale),
         _ => {
             eprintln!(
-                "usage: cargo run --release -- memory|disk|shape|profile [items [get|put|query|replace]]"
+                "usage: cargo run --release -- memory|disk|shape|compare|profile [items or seconds [get|put|query|replace]]"
             );
             std::process::exit(2);
         }

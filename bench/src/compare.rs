@@ -1,0 +1,67 @@
+//! Monotable beside its peers over HTTP: the same client, the same requests, the same machine, one run.
+//!
+//! Each server is started on a port of its own, filled, measured with every workload in turns with the others, and stopped. A peer that is
+//! not installed is left out, and the result says so.
+
+mod report;
+mod server;
+
+use std::time::Duration;
+
+use crate::load::{self, Drive, Outcome};
+use server::{Peer, Running, peers};
+
+/// What was measured of one server with one workload.
+pub struct Measured {
+    pub server: &'static str,
+    pub workload: &'static str,
+    pub connections: usize,
+    pub outcome: Outcome,
+}
+
+/// Runs the comparison and writes its result.
+pub fn run(seconds: u64) {
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
+    for peer in peers() {
+        match peer.start() {
+            Ok(running) => found.push((peer, running)),
+            Err(why) => missing.push(format!("{}: {why}", peer.name)),
+        }
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    for (peer, running) in found.iter().filter(|(peer, _)| peer.is_database) {
+        eprintln!("filling {}", peer.name);
+        runtime.block_on(async {
+            load::create_tables(running.address).await;
+            load::fill(running.address).await;
+        });
+    }
+    let mut measured = Vec::new();
+    for connections in [32, 1] {
+        for number in 0..load::workloads(0).len() {
+            measured.extend(measure(&found, number, connections, seconds));
+        }
+    }
+    report::write(&found, &missing, &measured);
+}
+
+/// One workload on all servers.
+fn measure(found: &[(Peer, Running)], number: usize, connections: usize, seconds: u64) -> Vec<Measured> {
+    let drive = Drive {
+        connections,
+        warm_up: Duration::from_millis(500),
+        time: Duration::from_secs(seconds),
+        rate: None,
+    };
+    let place = u64::from(connections == 1) * 10;
+    found
+        .iter()
+        .map(|(peer, running)| {
+            let workload = &load::workloads(place)[number];
+            let outcome = load::run(running.address, workload, drive);
+            eprintln!("{:<22} {connections:>3} {:<28} {:>9.0}/s", workload.name, peer.name, outcome.per_second);
+            Measured { server: peer.name, workload: workload.name, connections, outcome }
+        })
+        .collect()
+}
