@@ -1,7 +1,9 @@
 //! The command line: reads arguments, calls the crates that do the work, prints what they say.
 
+mod colour;
 mod command;
 mod database;
+mod design_file;
 mod failure;
 mod lines;
 mod logs;
@@ -24,7 +26,13 @@ struct Arguments {
 }
 
 const EXAMPLES: &str = "\
-Examples:
+Designs:
+  monotable new shop                                a design to start from, in shop.toml
+  monotable check shop.toml                         every mistake in it, with its place and a way out
+  monotable explain shop.toml orders-of-user        the DynamoDB requests of a pattern, and what they cost
+  monotable docs kefir                              a design as a document
+
+The database:
   monotable serve --in-memory                       a database for tests, gone when it stops
   monotable serve --data ./data                     a durable database on http://127.0.0.1:8000
   monotable table list --data ./data                the tables in it
@@ -36,6 +44,12 @@ Talk to it with any AWS SDK:
 #[derive(Subcommand)]
 enum Command {
     Serve(command::Serve),
+    Check(command::Check),
+    Explain(command::Explain),
+    New(command::New),
+    Fmt(command::Fmt),
+    Docs(command::Docs),
+    Design(command::Design),
     Table(command::Table),
     Import(command::Import),
     Export(command::Export),
@@ -44,6 +58,12 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Serve(serve) => serve.run(),
+        Command::Check(check) => check.run(),
+        Command::Explain(explain) => explain.run(),
+        Command::New(new) => new.run(),
+        Command::Fmt(fmt) => fmt.run(),
+        Command::Docs(docs) => docs.run(),
+        Command::Design(design) => design.run(),
         Command::Table(table) => table.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
@@ -52,7 +72,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("{}", failure.text());
-            ExitCode::FAILURE
+            ExitCode::from(failure.status())
         }
     }
 }

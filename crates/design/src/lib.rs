@@ -43,4 +43,5 @@ pub use plan::{Parameter, answers, create_tables, parameters, time_to_live_attri
 pub use schema::json_schema;
 pub use source::{Place, Placed, Source, Span};
 pub use start::new_design;
+pub use suggest::nearest;
 pub use template::{Format, Piece, Slot, Template, TemplateError};

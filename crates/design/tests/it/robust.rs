@@ -12,7 +12,7 @@ fn all(text_of_design: &str) {
     let source = Source::new("any.toml", text_of_design);
     let report = check(&source);
     text(&source, &report.findings);
-    json(&source, &report.findings);
+    json(&[(&source, &report.findings)]);
     sarif(&[(&source, &report.findings)]);
 }
 
