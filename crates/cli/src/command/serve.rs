@@ -161,6 +161,7 @@ impl Serve {
             tls,
             limits: Limits { connections: self.max_connections, ..Limits::default() },
             workers: self.workers,
+            ..Settings::default()
         })
     }
 
