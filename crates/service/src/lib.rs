@@ -1,0 +1,32 @@
+//! A checked design that runs.
+//!
+//! Path of a read: [`Service::ask`] -> `ask` (streams of requests from `design::bind_query`) -> [`Backend`] -> `shape` (items as their
+//! entities see them) -> [`Answer`] with a signed cursor.
+//! Path of a write: [`Service::create`] and the like -> `write` (`design::bind_write` until it knows enough) -> [`Backend`] -> tried again
+//! from fresh reads when others were faster -> [`Written`].
+//!
+//! Always true: what a design implies (index keys, copies, uniqueness, counters) is written in the same transaction as what
+//! implies it; a refused write has changed nothing; secrets are never answered.
+
+mod answer;
+mod ask;
+mod backend;
+mod backoff;
+mod cursor;
+mod ids;
+mod options;
+mod prepare;
+mod read;
+mod refusal;
+mod service;
+mod shape;
+mod state;
+mod write;
+
+pub use answer::{
+    Answer, Changes, Entity, Limits, PageRequest, Part, TableChange, TableOutcome, WriteOptions, Written,
+};
+pub use backend::{Backend, Capabilities, Embedded, Running};
+pub use options::{Options, Random, SystemBytes};
+pub use refusal::Refusal;
+pub use service::Service;
