@@ -14,10 +14,12 @@ mod backend;
 mod backoff;
 mod cursor;
 mod ids;
+mod openapi;
 mod options;
 mod prepare;
 mod read;
 mod refusal;
+mod rest;
 mod service;
 mod shape;
 mod state;
@@ -29,4 +31,5 @@ pub use answer::{
 pub use backend::{Backend, Capabilities, Embedded, Running};
 pub use options::{Options, Random, SystemBytes};
 pub use refusal::Refusal;
+pub use rest::Rest;
 pub use service::Service;
