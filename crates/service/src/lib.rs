@@ -13,20 +13,29 @@ mod ask;
 mod backend;
 mod backoff;
 mod cursor;
+mod example;
+mod export;
 mod ids;
 mod options;
 mod prepare;
 mod read;
 mod refusal;
+mod scan;
+mod seed;
 mod service;
 mod shape;
 mod state;
+mod verify;
 mod write;
 
 pub use answer::{
     Answer, Changes, Entity, Limits, PageRequest, Part, TableChange, TableOutcome, WriteOptions, Written,
 };
 pub use backend::{Backend, Capabilities, Embedded, Running};
+pub use example::{ExampleOutcome, test_examples};
+pub use export::Exported;
 pub use options::{Options, Random, SystemBytes};
 pub use refusal::Refusal;
+pub use seed::Seeded;
 pub use service::Service;
+pub use verify::{Finding, FindingKind, Verification};
