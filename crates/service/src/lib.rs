@@ -13,6 +13,8 @@ mod ask;
 mod backend;
 mod backoff;
 mod cursor;
+mod example;
+mod export;
 mod ids;
 mod openapi;
 mod options;
@@ -20,16 +22,23 @@ mod prepare;
 mod read;
 mod refusal;
 mod rest;
+mod scan;
+mod seed;
 mod service;
 mod shape;
 mod state;
+mod verify;
 mod write;
 
 pub use answer::{
     Answer, Changes, Entity, Limits, PageRequest, Part, TableChange, TableOutcome, WriteOptions, Written,
 };
 pub use backend::{Backend, Capabilities, Embedded, Running};
+pub use example::{ExampleOutcome, test_examples};
+pub use export::Exported;
 pub use options::{Options, Random, SystemBytes};
 pub use refusal::Refusal;
 pub use rest::Rest;
+pub use seed::Seeded;
 pub use service::Service;
+pub use verify::{Finding, FindingKind, Verification};

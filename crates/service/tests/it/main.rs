@@ -1,1 +1,4 @@
 //! The service on the five designs.
+
+mod examples;
+mod support;
