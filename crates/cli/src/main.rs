@@ -1,13 +1,17 @@
 //! The command line: reads arguments, calls the crates that do the work, prints what they say.
 
+mod arguments;
 mod colour;
 mod command;
 mod database;
 mod design_file;
+mod design_place;
 mod failure;
 mod lines;
 mod logs;
 mod output;
+mod pages;
+mod progress;
 mod size;
 
 use std::process::ExitCode;
@@ -50,6 +54,10 @@ enum Command {
     Fmt(command::Fmt),
     Docs(command::Docs),
     Design(command::Design),
+    Run(command::Run),
+    Test(command::Test),
+    Seed(command::Seed),
+    Verify(command::Verify),
     Table(command::Table),
     Import(command::Import),
     Export(command::Export),
@@ -64,6 +72,10 @@ fn main() -> ExitCode {
         Command::Fmt(fmt) => fmt.run(),
         Command::Docs(docs) => docs.run(),
         Command::Design(design) => design.run(),
+        Command::Run(run) => run.run(),
+        Command::Test(test) => test.run(),
+        Command::Seed(seed) => seed.run(),
+        Command::Verify(verify) => verify.run(),
         Command::Table(table) => table.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),

@@ -38,7 +38,7 @@ pub use example::{ExampleOutcome, test_examples};
 pub use export::Exported;
 pub use options::{Options, Random, SystemBytes};
 pub use refusal::Refusal;
-pub use rest::Rest;
+pub use rest::{Rest, answer_json, items_json, value_from_argument, value_json};
 pub use seed::Seeded;
 pub use service::Service;
 pub use verify::{Finding, FindingKind, Verification};

@@ -15,6 +15,7 @@ mod pattern;
 mod problem;
 mod query;
 mod route;
+mod text;
 mod value;
 
 use std::fmt;
@@ -26,6 +27,7 @@ use http::{Method, Request, Response, StatusCode};
 pub(crate) use entity::ENTITY_MEMBER;
 pub(crate) use json::json_of;
 pub(crate) use route::{identity, is_writable};
+pub use text::{answer_json, items_json, value_from_argument, value_json};
 
 use crate::openapi;
 use crate::service::Service;

@@ -20,7 +20,7 @@ pub(crate) async fn ask(service: &Service, pattern: &Pattern, request: &Request<
     let name = &pattern.name.value;
     let (parameters, page) = read(service, pattern, query::parameters(request.uri().query())?)?;
     let answer = service.ask(name, parameters, page).await?;
-    Ok(json_answer(StatusCode::OK, answer_json(pattern, &answer)))
+    Ok(json_answer(StatusCode::OK, answer_bytes(pattern, &answer)))
 }
 
 fn read(
@@ -85,7 +85,7 @@ fn unknown(name: &str, pattern: &Pattern, known: &[Parameter]) -> String {
     }
 }
 
-fn answer_json(pattern: &Pattern, answer: &Answer) -> Vec<u8> {
+pub(crate) fn answer_bytes(pattern: &Pattern, answer: &Answer) -> Vec<u8> {
     let mut out = Vec::new();
     if matches!(pattern.kind, PatternKind::Collect(_)) {
         out.extend_from_slice(b"{\"parts\":{");
