@@ -9,6 +9,7 @@ use design::CheckedDesign;
 use engine::{Durability, Engine};
 use service::{Backend, Embedded, Service};
 
+use crate::database::Place;
 use crate::design_file;
 use crate::failure::Failure;
 
@@ -26,7 +27,7 @@ pub(crate) struct DesignPlace {
 }
 
 /// Variables of designs.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub(crate) struct Variables {
     /// A variable of the design, such as stage=prod.
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_pair, value_delimiter = ',', env = "MONOTABLE_SET")]
@@ -61,6 +62,11 @@ pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
 }
 
 impl DesignPlace {
+    /// The place that another command's options name.
+    pub(crate) fn of(place: &Place, variables: &Variables) -> DesignPlace {
+        DesignPlace { data: place.directory().map(Path::to_owned), variables: variables.clone() }
+    }
+
     /// A service for a design, its tables made where they were missing.
     pub(crate) fn open(&self, given: &str, work: &Work) -> Result<Service, Failure> {
         let design = design_file::checked(given)?;

@@ -38,7 +38,7 @@ pub(crate) struct Run {
 
 const EXAMPLES: &str = "\
 Examples:
-  monotable run kefir batches-of-user userId=user-1
+  monotable run kefir batches userId=ada
   monotable run stak-inbox inbox tenant_key=acme inbox_key=main uid=ada --limit 5
   monotable run stak-inbox publish-to-users tenant_key=acme inbox_key=main uids='[\"ada\"]' \\
       sender=office message='{\"title\":\"Hello\",\"body\":\"Good morning\"}'

@@ -67,7 +67,7 @@ fn of_map(design: &CheckedDesign, map: &MapType) -> Value {
         .members
         .iter()
         .map(|member| (member.name.value.clone(), nullable(of_attribute(design, member), member.optional)));
-    let required = map.members.iter().filter(|member| !member.optional);
+    let required = map.members.iter().filter(|member| is_required(member));
     let required = required.map(|member| member.name.value.as_str()).collect::<Vec<_>>();
     let others = map.others.as_ref().map_or(json!(false), |others| of_type(design, others));
     json!({
@@ -199,7 +199,9 @@ pub(crate) fn inputs<'a>(design: &CheckedDesign, attributes: impl Iterator<Item 
 
 /// Whether a caller must give it.
 pub(crate) fn is_required(attribute: &Attribute) -> bool {
+    let is_made_of_defaults = matches!(&attribute.kind, Type::Map(map) if !map.members.iter().any(is_required) && map.others.is_none());
     !attribute.optional
+        && !is_made_of_defaults
         && attribute.default.is_none()
         && attribute.after.is_empty()
         && !attribute.kind.is_generated()

@@ -2,3 +2,5 @@
 
 mod examples;
 mod support;
+
+mod scenario;
