@@ -105,6 +105,11 @@ impl Work {
         Ok(Work { runtime })
     }
 
+    /// Begins something that goes on beside everything else.
+    pub(crate) fn begin(&self, work: impl Future<Output = ()> + Send + 'static) {
+        drop(self.runtime.spawn(work));
+    }
+
     /// Waits for an outcome.
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)

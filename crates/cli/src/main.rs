@@ -34,9 +34,13 @@ Designs:
   monotable new shop                                a design to start from, in shop.toml
   monotable check shop.toml                         every mistake in it, with its place and a way out
   monotable explain shop.toml orders-of-user        the DynamoDB requests of a pattern, and what they cost
+  monotable test shop.toml                          the examples in it
+  monotable serve shop.toml                         the design over HTTP, with OpenAPI
+  monotable run kefir batches userId=ada            a pattern or operation, from the shell
   monotable docs kefir                              a design as a document
 
 The database:
+  monotable serve                                   everything: five designs with data, in ./monotable-data
   monotable serve --in-memory                       a database for tests, gone when it stops
   monotable serve --data ./data                     a durable database on http://127.0.0.1:8000
   monotable table list --data ./data                the tables in it
@@ -58,6 +62,7 @@ enum Command {
     Test(command::Test),
     Seed(command::Seed),
     Verify(command::Verify),
+    Reactions(command::Reactions),
     Table(command::Table),
     Import(command::Import),
     Export(command::Export),
@@ -76,6 +81,7 @@ fn main() -> ExitCode {
         Command::Test(test) => test.run(),
         Command::Seed(seed) => seed.run(),
         Command::Verify(verify) => verify.run(),
+        Command::Reactions(reactions) => reactions.run(),
         Command::Table(table) => table.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),

@@ -31,10 +31,9 @@ impl Service {
     pub async fn seed(&self) -> Result<Seeded, Refusal> {
         let mut seeded = Seeded::default();
         for seed in &self.design().seeds {
-            if self.sow(&seed.entity.value, values(&seed.attributes)).await? {
-                seeded.created += 1;
-            } else {
-                seeded.existing += 1;
+            match self.sow(&seed.entity.value, values(&seed.attributes)).await? {
+                Some(_) => seeded.created += 1,
+                None => seeded.existing += 1,
             }
         }
         Ok(seeded)
@@ -50,12 +49,12 @@ impl Service {
         fake::fill(self, scale, progress).await
     }
 
-    /// Makes an item with its consequences; false if it, or what must be unique in it, is there already.
-    pub(crate) async fn sow(&self, entity: &str, attributes: Item) -> Result<bool, Refusal> {
+    /// Makes an item with its consequences: the item as it is then, or none if it, or what must be unique in it, is there already.
+    pub(crate) async fn sow(&self, entity: &str, attributes: Item) -> Result<Option<Item>, Refusal> {
         let write = Write::Create { entity, attributes };
         match crate::write::carry_out(self, write, None).await {
-            Ok(_) => Ok(true),
-            Err(Refusal::Exists { .. } | Refusal::Taken { .. }) => Ok(false),
+            Ok(written) => Ok(written.items.into_iter().next().map(|entity| entity.item)),
+            Err(Refusal::Exists { .. } | Refusal::Taken { .. }) => Ok(None),
             Err(refusal) => Err(refusal),
         }
     }

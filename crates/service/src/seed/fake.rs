@@ -53,11 +53,14 @@ pub(super) async fn fill(
                 items.extend(made);
             }
             left -= wave;
-            for (item, is_new) in create(service, &entity.name.value, items).await? {
-                seeded.created += u64::from(is_new);
-                seeded.existing += u64::from(!is_new);
+            for made in create(service, &entity.name.value, items).await? {
+                let Some(item) = made else {
+                    seeded.existing += 1;
+                    continue;
+                };
+                seeded.created += 1;
                 let list = known.entry(entity.name.value.clone()).or_default();
-                if is_new && list.len() < REMEMBERED_MAX {
+                if list.len() < REMEMBERED_MAX {
                     list.push(item);
                 }
             }
@@ -93,15 +96,12 @@ fn planned(design: &CheckedDesign, scale: u32) -> Vec<(&Entity, Vec<Reference>, 
     planned
 }
 
-/// Creates some items at once. Whether each is new, for those that could be made.
-async fn create(service: &Service, entity: &str, items: Vec<Item>) -> Result<Vec<(Item, bool)>, Refusal> {
+/// Creates some items at once: those that are new, and none for each that was there already.
+async fn create(service: &Service, entity: &str, items: Vec<Item>) -> Result<Vec<Option<Item>>, Refusal> {
     let mut tasks = JoinSet::new();
     for item in items {
         let (service, entity) = (service.clone(), entity.to_owned());
-        tasks.spawn(async move {
-            let is_new = service.sow(&entity, item.clone()).await?;
-            Ok::<_, Refusal>((item, is_new))
-        });
+        tasks.spawn(async move { service.sow(&entity, item).await });
     }
     let mut created = Vec::new();
     while let Some(done) = tasks.join_next().await {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use design::CheckedDesign;
 use engine::Engine;
 use server::Pages;
-use service::{Embedded, Rest, Service, TableChange};
+use service::{Embedded, HttpPoster, Rest, Service, TableChange};
 
 use crate::design_file;
 use crate::design_place::{Variables, Work};
@@ -37,6 +37,7 @@ impl Designs {
             let options = service::Options { variables: variables.clone(), ..service::Options::default() };
             let service = Service::new(design, backend.clone(), options);
             work.wait(make_ready(&service, with_seed))?;
+            work.begin(react(service.clone()));
             services.push(service);
         }
         Ok(Designs { services, _work: work })
@@ -51,6 +52,11 @@ impl Designs {
     pub(super) fn all(&self) -> impl Iterator<Item = &CheckedDesign> {
         self.services.iter().map(Service::design)
     }
+}
+
+/// What happens by itself goes on until the program ends: it can be cut off anywhere, and goes on from there.
+async fn react(service: Service) {
+    service.reactions(Arc::new(HttpPoster)).run(std::future::pending()).await;
 }
 
 /// Tables that are new get their seed data. Items that somebody deleted later do not come back.
