@@ -1,6 +1,6 @@
 //! The database that a command works on: a directory, or a server.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use dynamo::Operation;
@@ -21,7 +21,7 @@ pub(crate) struct Place {
 }
 
 #[derive(Args)]
-#[group(required = true, multiple = false)]
+#[group(multiple = false)]
 struct Source {
     /// The directory of a database that no server has open.
     #[arg(long, value_name = "DIR", env = "MONOTABLE_DATA")]
@@ -39,6 +39,16 @@ pub(crate) enum Database {
 }
 
 impl Place {
+    /// The directory, if one was named.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.source.data.as_deref()
+    }
+
+    /// The server, if one was named.
+    pub(crate) fn endpoint(&self) -> Option<&str> {
+        self.source.endpoint_url.as_deref()
+    }
+
     /// Opens a database that is there.
     pub(crate) fn open(&self) -> Result<Database, Failure> {
         if let Some(path) = &self.source.data
@@ -54,6 +64,13 @@ impl Place {
 
     /// Opens a database, or makes one where there is none.
     pub(crate) fn open_or_make(&self) -> Result<Database, Failure> {
+        if self.source.data.is_none() && self.source.endpoint_url.is_none() {
+            return Err(Failure::with_help(
+                "which database?",
+                "say where it is: --data DIR, or --endpoint-url URL of a server",
+            )
+            .as_misuse());
+        }
         if let Some(url) = &self.source.endpoint_url {
             let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| "local".to_owned());
             let (id, secret) = (variable("AWS_ACCESS_KEY_ID"), variable("AWS_SECRET_ACCESS_KEY"));

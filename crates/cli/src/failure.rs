@@ -8,17 +8,33 @@ use std::io::IsTerminal;
 pub(crate) struct Failure {
     sentence: String,
     help: Option<String>,
+    status: u8,
 }
+
+/// How a command ends that could not do what was asked.
+const FAILED: u8 = 1;
+/// How a command ends that was asked for something it cannot even begin.
+const MISUSED: u8 = 2;
 
 impl Failure {
     /// A failure that says all there is to say.
     pub(crate) fn new(sentence: impl Display) -> Failure {
-        Failure { sentence: sentence.to_string(), help: None }
+        Failure { sentence: sentence.to_string(), help: None, status: FAILED }
     }
 
     /// A failure that its reader can do something about.
     pub(crate) fn with_help(sentence: impl Display, help: impl Into<String>) -> Failure {
-        Failure { sentence: sentence.to_string(), help: Some(help.into()) }
+        Failure { sentence: sentence.to_string(), help: Some(help.into()), status: FAILED }
+    }
+
+    /// The same, as a mistake in how the command was called: a file that cannot be read, a name that means nothing.
+    pub(crate) fn as_misuse(self) -> Failure {
+        Failure { status: MISUSED, ..self }
+    }
+
+    /// How the command ends.
+    pub(crate) fn status(&self) -> u8 {
+        self.status
     }
 
     /// Whether it only means that the reader of our output went away.
@@ -37,6 +53,6 @@ impl Failure {
 
 impl<E: std::error::Error> From<E> for Failure {
     fn from(error: E) -> Failure {
-        Failure { sentence: error.to_string(), help: None }
+        Failure { sentence: error.to_string(), help: None, status: FAILED }
     }
 }

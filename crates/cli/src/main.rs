@@ -1,11 +1,17 @@
 //! The command line: reads arguments, calls the crates that do the work, prints what they say.
 
+mod arguments;
+mod colour;
 mod command;
 mod database;
+mod design_file;
+mod design_place;
 mod failure;
 mod lines;
 mod logs;
 mod output;
+mod pages;
+mod progress;
 mod size;
 
 use std::process::ExitCode;
@@ -24,7 +30,17 @@ struct Arguments {
 }
 
 const EXAMPLES: &str = "\
-Examples:
+Designs:
+  monotable new shop                                a design to start from, in shop.toml
+  monotable check shop.toml                         every mistake in it, with its place and a way out
+  monotable explain shop.toml orders-of-user        the DynamoDB requests of a pattern, and what they cost
+  monotable test shop.toml                          the examples in it
+  monotable serve shop.toml                         the design over HTTP, with OpenAPI
+  monotable run kefir batches userId=ada            a pattern or operation, from the shell
+  monotable docs kefir                              a design as a document
+
+The database:
+  monotable serve                                   everything: five designs with data, in ./monotable-data
   monotable serve --in-memory                       a database for tests, gone when it stops
   monotable serve --data ./data                     a durable database on http://127.0.0.1:8000
   monotable table list --data ./data                the tables in it
@@ -36,6 +52,17 @@ Talk to it with any AWS SDK:
 #[derive(Subcommand)]
 enum Command {
     Serve(command::Serve),
+    Check(command::Check),
+    Explain(command::Explain),
+    New(command::New),
+    Fmt(command::Fmt),
+    Docs(command::Docs),
+    Design(command::Design),
+    Run(command::Run),
+    Test(command::Test),
+    Seed(command::Seed),
+    Verify(command::Verify),
+    Reactions(command::Reactions),
     Table(command::Table),
     Import(command::Import),
     Export(command::Export),
@@ -44,6 +71,17 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Serve(serve) => serve.run(),
+        Command::Check(check) => check.run(),
+        Command::Explain(explain) => explain.run(),
+        Command::New(new) => new.run(),
+        Command::Fmt(fmt) => fmt.run(),
+        Command::Docs(docs) => docs.run(),
+        Command::Design(design) => design.run(),
+        Command::Run(run) => run.run(),
+        Command::Test(test) => test.run(),
+        Command::Seed(seed) => seed.run(),
+        Command::Verify(verify) => verify.run(),
+        Command::Reactions(reactions) => reactions.run(),
         Command::Table(table) => table.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
@@ -52,7 +90,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("{}", failure.text());
-            ExitCode::FAILURE
+            ExitCode::from(failure.status())
         }
     }
 }

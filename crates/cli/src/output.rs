@@ -24,6 +24,14 @@ pub(crate) fn line(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// Prints a text that has its own line ends.
+pub(crate) fn text(text: &str) -> Result<(), Failure> {
+    match write!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => std::process::exit(0),
+        outcome => Ok(outcome?),
+    }
+}
+
 /// Prints a reply as JSON.
 pub(crate) fn reply(reply: &Reply) -> Result<(), Failure> {
     let mut json = Vec::new();

@@ -22,13 +22,14 @@ use std::collections::BTreeMap;
 
 use dynamo::Item;
 
-pub use consequence::{ItemChange, Refresh, consequences, refreshes};
+pub use consequence::{Implied, ImpliedCopy, ItemChange, Refresh, Share, consequences, implied, refreshes};
 pub(crate) use item::physical_name;
 pub use item::{item_key, logical_item, recognise, stored_item};
+pub use placeholders::holds;
 pub use query::{Page, bind_get, bind_query};
 pub use steps::{Write, bind_write};
 pub use time::{iso_milliseconds, milliseconds_of};
-pub use value::validate;
+pub use value::{at, coerced, mismatch, put_at, validate, validate_key};
 pub use write::{PlannedWrite, requests};
 
 use crate::model::Type;

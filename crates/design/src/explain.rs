@@ -141,7 +141,7 @@ fn explain_operation(text: &mut String, design: &CheckedDesign, operation: &Name
             "  a list that does not fit one transaction is done in chunks; here with one element"
         );
     }
-    let write = Write::Operation { name: &operation.name.value, inputs };
+    let write = Write::Operation { name: &operation.name.value, inputs, part: None };
     let changed = |action: Action| {
         let steps = operation.steps.iter().filter(move |step| step.action == action);
         steps.map(|step| step.entity.value.as_str()).collect::<Vec<_>>()

@@ -28,9 +28,10 @@ mod template;
 mod texts;
 
 pub use bind::{
-    Bound, Context, ItemChange, ItemKey, Known, Page, PlannedWrite, Problem, ProblemKind, Refresh, Write,
-    bind_get, bind_query, bind_write, consequences, iso_milliseconds, item_key, logical_item,
-    milliseconds_of, recognise, refreshes, requests, stored_item, validate,
+    Bound, Context, Implied, ImpliedCopy, ItemChange, ItemKey, Known, Page, PlannedWrite, Problem,
+    ProblemKind, Refresh, Share, Write, at, bind_get, bind_query, bind_write, coerced, consequences, holds,
+    implied, iso_milliseconds, item_key, logical_item, milliseconds_of, mismatch, put_at, recognise,
+    refreshes, requests, stored_item, validate, validate_key,
 };
 pub use check::{CheckedDesign, Report, check, explain_rule, rule, rules};
 pub use condition::{At, Comparator, Condition, ConditionError, DEPTH_MAX, Operand, Path, PathStep};
@@ -43,4 +44,5 @@ pub use plan::{Parameter, answers, create_tables, parameters, time_to_live_attri
 pub use schema::json_schema;
 pub use source::{Place, Placed, Source, Span};
 pub use start::new_design;
+pub use suggest::nearest;
 pub use template::{Format, Piece, Slot, Template, TemplateError};

@@ -1,7 +1,7 @@
 //! "Did you mean": the nearest of the known names.
 
 /// The known name that was probably meant, if one is near enough.
-pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let folded = fold(name);
     let allowed = (name.chars().count() / 3).max(1);
     let mut best: Option<(usize, &str)> = None;

@@ -22,7 +22,7 @@ use crate::limits::HEAD_BYTES_MAX;
 use crate::origin::{self, Stranger};
 use crate::service::{Service, error_json, reply_json};
 use crate::target::Target;
-use crate::{authentication, log, request_id};
+use crate::{authentication, log, pages, request_id};
 
 /// What hyper sends.
 pub(crate) type Answer = Response<Full<Bytes>>;
@@ -62,7 +62,11 @@ async fn route(
     if head_bytes(head) > HEAD_BYTES_MAX {
         return closing(head, plain(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, Bytes::new()));
     }
+    if pages::is_for_pages(service, head) {
+        return pages::respond(service, activity, head, body).await;
+    }
     match (&head.method, head.uri.path()) {
+        (&Method::POST, _) if !service.dynamodb => not_found(),
         (&Method::POST, _) => operation(service, activity, request_id, head, body).await,
         (&Method::GET, "/health") => health(service),
         (&Method::GET, "/metrics") => metrics(service),
@@ -149,7 +153,7 @@ fn admit(
     }
 }
 
-fn now() -> Moment {
+pub(crate) fn now() -> Moment {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Moment(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
@@ -215,7 +219,7 @@ fn error_answer(status: StatusCode, error: &ApiError) -> Answer {
 }
 
 /// Also closes the connection: what follows on it cannot be trusted to be a request.
-fn closing(head: &Parts, mut answer: Answer) -> Answer {
+pub(crate) fn closing(head: &Parts, mut answer: Answer) -> Answer {
     if head.version < Version::HTTP_2 {
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }

@@ -4,7 +4,7 @@
 //!
 //! Path of a request: `server.rs` accepts a connection and hands it to a worker; `connection.rs` reads requests from it;
 //! `http.rs` lets them in (`origin.rs`), reads their body (`body.rs`), names their operation (`target.rs`), verifies their signature
-//! (`authentication.rs`, `signature.rs`), has the engine run them and writes the answer.
+//! (`authentication.rs`, `signature.rs`), has the engine run them and writes the answer. Paths of other pages go to `pages.rs`.
 
 mod authentication;
 mod body;
@@ -18,6 +18,7 @@ mod limits;
 mod log;
 mod metrics;
 mod origin;
+mod pages;
 mod query_string;
 mod request_id;
 mod server;
@@ -31,6 +32,7 @@ mod workers;
 pub use client::{Client, ClientError};
 pub use credentials::{Access, Credentials, CredentialsError};
 pub use limits::{BODY_BYTES_MAX, HEAD_BYTES_MAX, Limits};
+pub use pages::{Answering, Pages};
 pub use server::{Server, StartError, Stopper};
 pub use settings::Settings;
 pub use signature::{Signed, sign};

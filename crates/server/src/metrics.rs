@@ -39,6 +39,8 @@ pub(crate) struct Metrics {
     connections: AtomicU64,
     open: AtomicU64,
     refused: AtomicU64,
+    /// By the first digit of their status, from 1.
+    pages: [AtomicU64; 5],
 }
 
 #[derive(Default)]
@@ -58,6 +60,7 @@ impl Default for Metrics {
             connections: AtomicU64::new(0),
             open: AtomicU64::new(0),
             refused: AtomicU64::new(0),
+            pages: Default::default(),
         }
     }
 }
@@ -175,7 +178,18 @@ impl Metrics {
         }
     }
 
+    /// Counts an answer of a page.
+    pub(crate) fn page(&self, status: u16) {
+        if let Some(count) = self.pages.get(usize::from(status / 100).saturating_sub(1)) {
+            count.fetch_add(1, Relaxed);
+        }
+    }
+
     fn write_connections(&self, text: &mut Text) {
+        text.family("monotable_pages_total", "counter", "Answers of pages beside the protocol, by status.");
+        for (status, count) in ["1xx", "2xx", "3xx", "4xx", "5xx"].into_iter().zip(&self.pages) {
+            text.line("monotable_pages_total", &[("status", status)], count.load(Relaxed));
+        }
         text.family("monotable_connections_total", "counter", "Connections accepted.");
         text.line("monotable_connections_total", &[], self.connections.load(Relaxed));
         text.family("monotable_connections", "gauge", "Connections open.");

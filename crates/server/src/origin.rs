@@ -122,7 +122,9 @@ pub(crate) fn allow(request: &HeaderMap, answer: &mut HeaderMap, origin: &Header
     answer.insert(VARY, HeaderValue::from_static("origin"));
     answer.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("x-amzn-requestid, x-amz-crc32, date"),
+        HeaderValue::from_static(
+            "x-amzn-requestid, x-amz-crc32, date, etag, location, retry-after, idempotency-replayed",
+        ),
     );
     let echoes = [
         (ACCESS_CONTROL_REQUEST_HEADERS, ACCESS_CONTROL_ALLOW_HEADERS),

@@ -93,6 +93,8 @@ impl Server {
             budget: Budget::new(limits.bodies_bytes),
             limits,
             metrics: Metrics::default(),
+            pages: settings.pages,
+            dynamodb: settings.dynamodb,
         });
         let workers = Workers::start(settings.workers, &service, settings.tls.as_ref())?;
         let (registry, stop) = (Registry::new(), Arc::new(Notify::new()));

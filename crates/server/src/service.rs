@@ -1,6 +1,7 @@
 //! What all connections share, and how an operation is run for them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use dynamo::operation::Reply;
@@ -13,6 +14,7 @@ use crate::credentials::Access;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::origin::Door;
+use crate::pages::Pages;
 use crate::signature::Verifier;
 use crate::target::{Target, only_reads};
 
@@ -24,6 +26,9 @@ pub(crate) struct Service {
     pub(crate) limits: Limits,
     pub(crate) budget: Budget,
     pub(crate) metrics: Metrics,
+    pub(crate) pages: Option<Arc<dyn Pages>>,
+    /// Whether the DynamoDB protocols are served, and not only pages.
+    pub(crate) dynamodb: bool,
 }
 
 impl Service {

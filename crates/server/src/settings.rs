@@ -1,9 +1,11 @@
 //! How a server is started.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
 use crate::credentials::Credentials;
 use crate::limits::Limits;
+use crate::pages::Pages;
 use crate::tls::Tls;
 
 /// Settings of a server.
@@ -25,6 +27,10 @@ pub struct Settings {
     pub limits: Limits,
     /// Threads that serve connections; 0 takes one for each processor.
     pub workers: usize,
+    /// Other pages beside the DynamoDB protocol.
+    pub pages: Option<Arc<dyn Pages>>,
+    /// Whether the DynamoDB protocols are served. Not where the pages work on another database than the engine of this server.
+    pub dynamodb: bool,
 }
 
 impl Default for Settings {
@@ -38,6 +44,8 @@ impl Default for Settings {
             tls: None,
             limits: Limits::default(),
             workers: 0,
+            pages: None,
+            dynamodb: true,
         }
     }
 }

@@ -1,83 +1,126 @@
-//! `monotable export`: the items of a table into a file.
+//! `monotable export`: what a pattern of a design finds, as CSV, JSON or zip; or the items of a table, as DynamoDB exports them.
 
-use std::io::IsTerminal;
-use std::path::PathBuf;
+mod csv;
+mod table;
+mod zip;
+
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use dynamo::operation::{DescribeTable, Scan};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use service::{Exported, Service};
 
-use crate::database::{Database, Place, expect_reply};
+use crate::arguments::{parameter_type, values};
+use crate::command::explain;
+use crate::command::run::refused;
+use crate::database::Place;
+use crate::design_place::{DesignPlace, Variables, Work, parse_pair};
 use crate::failure::Failure;
-use crate::lines::Lines;
+use crate::output;
 
-/// Writes the items of a table, one on each line, as DynamoDB's export to S3 does.
+/// Writes everything that a pattern of a design finds, by entity; or, without a pattern, the items of a table.
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "monotable export <DESIGN> <PATTERN> [KEY=VALUE]... <--csv DIR|--zip FILE|--json>\n       monotable export <TABLE> [--output FILE]"
+)]
 pub(crate) struct Export {
-    /// The table.
-    table: String,
-    /// The file; compressed if its name ends in .gz. Without it, stdout.
+    /// A design file or the name of a built-in design; or, without a pattern, a table.
+    #[arg(value_name = "DESIGN|TABLE")]
+    what: String,
+    /// The pattern whose whole answer is written.
+    pattern: Option<String>,
+    /// Its parameters.
+    #[arg(value_name = "KEY=VALUE", value_parser = parse_pair)]
+    values: Vec<(String, String)>,
+    /// A directory that gets one CSV file for each entity.
+    #[arg(long, value_name = "DIR", requires = "pattern")]
+    csv: Option<PathBuf>,
+    /// A zip archive that gets one CSV file for each entity.
+    #[arg(long, value_name = "FILE", requires = "pattern")]
+    zip: Option<PathBuf>,
+    /// One JSON object with a list for each entity, to stdout or --output.
+    #[arg(long, requires = "pattern")]
+    json: bool,
+    /// The file for JSON, or for the items of a table (compressed if its name ends in .gz). Without it, stdout.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     place: Place,
+    #[command(flatten)]
+    variables: Variables,
 }
 
 const EXAMPLES: &str = "\
-Examples:
+Examples: everything that a pattern finds, each item once, as people read it:
+  monotable export kefir export userId=ada --csv ada/        User.csv, Batch.csv, BatchEvent.csv, …
+  monotable export kefir export userId=ada --zip ada.zip
+  monotable export kefir export userId=ada --json
+
+The items of a table, one on each line, as DynamoDB's export to S3 writes them; `monotable import` reads them:
   monotable export Orders --output orders.json.gz --data ./data
   monotable export Orders --endpoint-url http://127.0.0.1:8000 | head";
 
 impl Export {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let database = self.place.open()?;
-        let bar = bar(item_count(&database, &self.table)?);
-        let mut lines = Lines::create(self.output.as_deref())?;
-        let outcome = write_all(&database, &self.table, &mut lines, &bar).and_then(|()| Ok(lines.finish()?));
-        bar.finish_and_clear();
-        match outcome {
-            Err(failure) if failure.is_broken_pipe() => Ok(()),
-            Err(failure) => Err(failure),
-            Ok(()) => {
-                eprintln!("exported {} items of {}", bar.position(), self.table);
-                Ok(())
-            }
+        let Some(pattern) = &self.pattern else {
+            return table::run(&self.what, self.output.as_deref(), &self.place);
+        };
+        let work = Work::start()?;
+        let service = DesignPlace::of(&self.place, &self.variables).open(&self.what, &work)?;
+        let found = self.find(&service, pattern, &work)?;
+        match (&self.csv, &self.zip) {
+            (Some(directory), _) => write_csv(directory, &found)?,
+            (None, Some(file)) => write_zip(file, &found)?,
+            (None, None) => self.write_json(&found)?,
+        }
+        let count = found.iter().map(|group| group.items.len()).sum::<usize>();
+        eprintln!("exported {count} items of {} entities", found.len());
+        Ok(())
+    }
+
+    fn find(&self, service: &Service, pattern: &str, work: &Work) -> Result<Vec<Exported>, Failure> {
+        if service.design().pattern(pattern).is_none() {
+            return Err(explain::unknown(service.design(), pattern));
+        }
+        if self.csv.is_none() && self.zip.is_none() && !self.json {
+            return Err(Failure::with_help(
+                "how is it to be written?",
+                "say --csv DIR, --zip FILE or --json",
+            )
+            .as_misuse());
+        }
+        let parameters = values(&self.values, |name| parameter_type(service.design(), pattern, name))?;
+        work.wait(service.export(pattern, parameters)).map_err(refused)
+    }
+
+    fn write_json(&self, found: &[Exported]) -> Result<(), Failure> {
+        let groups = found.iter().map(|group| {
+            let items = group.items.iter().map(|item| service::value_json(&dynamo::Value::M(item.clone())));
+            format!("  \"{}\": [\n    {}\n  ]", group.entity, items.collect::<Vec<_>>().join(",\n    "))
+        });
+        let text = format!("{{\n{}\n}}\n", groups.collect::<Vec<_>>().join(",\n"));
+        match &self.output {
+            None => output::text(&text),
+            Some(path) => std::fs::write(path, text).map_err(|error| unwritable(path, &error)),
         }
     }
 }
 
-fn item_count(database: &Database, table: &str) -> Result<u64, Failure> {
-    let reply =
-        expect_reply!(database.run(DescribeTable { table_name: Some(table.to_owned()) })?, DescribeTable)?;
-    let count = reply.table.and_then(|table| table.item_count).unwrap_or(0);
-    Ok(u64::try_from(count).unwrap_or(0))
+fn write_csv(directory: &Path, found: &[Exported]) -> Result<(), Failure> {
+    std::fs::create_dir_all(directory).map_err(|error| unwritable(directory, &error))?;
+    for group in found {
+        let path = directory.join(format!("{}.csv", group.entity));
+        std::fs::write(&path, csv::table(group)).map_err(|error| unwritable(&path, &error))?;
+    }
+    Ok(())
 }
 
-fn bar(items: u64) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(items), ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent}% {pos}/{len} items {per_sec} {eta}") {
-        bar.set_style(style);
-    }
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    bar
+fn write_zip(path: &Path, found: &[Exported]) -> Result<(), Failure> {
+    let files = found.iter().map(|group| (format!("{}.csv", group.entity), csv::table(group).into_bytes()));
+    let archive = zip::archive(&files.collect::<Vec<_>>())?;
+    std::fs::write(path, archive).map_err(|error| unwritable(path, &error))
 }
 
-fn write_all(database: &Database, table: &str, lines: &mut Lines, bar: &ProgressBar) -> Result<(), Failure> {
-    let mut start = None;
-    loop {
-        let request =
-            Scan { table_name: Some(table.to_owned()), exclusive_start_key: start, ..Scan::default() };
-        let page = expect_reply!(database.run(request)?, Scan)?;
-        for item in page.items.iter().flatten() {
-            lines.write(item)?;
-            bar.inc(1);
-        }
-        start = page.last_evaluated_key;
-        if start.is_none() {
-            return Ok(());
-        }
-    }
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot write {}: {error}", path.display()))
 }

@@ -1,6 +1,9 @@
-//! `monotable serve`: the database over the DynamoDB protocol.
+//! `monotable serve`: the database over the DynamoDB protocol, and designs over HTTP beside it.
 
-use std::io::{IsTerminal, Write};
+mod designs;
+mod greeting;
+
+use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -9,17 +12,32 @@ use engine::{Durability, Engine, Options};
 use server::{Access, Credentials, Limits, Server, Settings, StartError, Tls};
 use tracing::level_filters::LevelFilter;
 
+use crate::design_file::BUILT_IN;
+use crate::design_place::{DATA, Variables};
 use crate::failure::Failure;
 use crate::logs::{self, LogFormat};
 use crate::size::{parse_durability, parse_size};
 
-/// Serves the DynamoDB and DynamoDB Streams protocols.
+use designs::Designs;
+
+/// Serves designs over HTTP, and the DynamoDB and DynamoDB Streams protocols beside them.
+///
+/// Without a design, a directory or --in-memory, everything is started: the five designs that are built in, with seed data, in
+/// ./monotable-data.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {
-    /// The directory of the database; it is made where there is none.
-    #[arg(long, value_name = "DIR", default_value = "monotable-data", env = "MONOTABLE_DATA")]
-    data: PathBuf,
+    /// Design files, or names of built-in designs: their tables are made, and each is served under /v1/NAME.
+    #[arg(value_name = "DESIGN")]
+    designs: Vec<String>,
+    /// Make the items that the designs start from, where their tables are new.
+    #[arg(long, env = "MONOTABLE_SEED")]
+    seed: bool,
+    #[command(flatten)]
+    variables: Variables,
+    /// The directory of the database; it is made where there is none. monotable-data if nothing else is said.
+    #[arg(long, value_name = "DIR", env = "MONOTABLE_DATA")]
+    data: Option<PathBuf>,
     /// Keep everything in memory; it is gone when the server stops.
     #[arg(long, conflicts_with = "data", env = "MONOTABLE_IN_MEMORY")]
     in_memory: bool,
@@ -79,8 +97,10 @@ pub(crate) struct Serve {
 
 const EXAMPLES: &str = "\
 Examples:
-  monotable serve --in-memory
-  monotable serve                                  a durable database in ./monotable-data, on port 8000
+  monotable serve                                  everything: five designs with data, in ./monotable-data, on port 8000
+  monotable serve shop.toml                        your design, on a durable database in ./monotable-data
+  monotable serve shop.toml --in-memory --seed     your design with its seed data, gone when it stops
+  monotable serve --in-memory                      only the DynamoDB protocol, for tests
   monotable serve --data ./data --port 8001
   monotable serve --data ./data --port 0 --ready-file ready.txt
   monotable serve --data ./data --host 0.0.0.0 --credentials keys.ini --allowed-host db.internal
@@ -101,10 +121,13 @@ impl Serve {
         logs::start(self.log_format, self.log);
         let credentials = self.credentials()?;
         let is_open = credentials.is_empty();
-        let settings = self.settings(credentials)?;
-        let server = Server::bind(self.engine()?, settings).map_err(explain)?;
+        let mut settings = self.settings(credentials)?;
+        let engine = self.engine()?;
+        let designs = self.running(&engine)?;
+        settings.pages = designs.as_ref().map(Designs::pages);
+        let server = Server::bind(engine, settings).map_err(explain)?;
         let endpoint = self.endpoint(server.address());
-        println!("{}", self.greeting(&endpoint, is_open));
+        println!("{}", self.greeting(&endpoint, is_open, designs.as_ref()));
         std::io::stdout().flush()?;
         if let Some(path) = &self.ready_file {
             write_ready_file(path, &endpoint)?;
@@ -126,7 +149,28 @@ impl Serve {
         if self.in_memory {
             return Ok(Engine::in_memory_with(options));
         }
-        Ok(Engine::open(&self.data, options)?)
+        Ok(Engine::open(self.directory(), options)?)
+    }
+
+    fn directory(&self) -> &Path {
+        self.data.as_deref().unwrap_or(Path::new(DATA))
+    }
+
+    /// Whether nothing was said about what to serve: then it is everything there is.
+    fn is_tour(&self) -> bool {
+        self.designs.is_empty() && self.data.is_none() && !self.in_memory
+    }
+
+    /// The designs that are served, ready to be asked.
+    fn running(&self, engine: &Engine) -> Result<Option<Designs>, Failure> {
+        let given = match self.is_tour() {
+            true => BUILT_IN.map(|(name, _)| name.to_owned()).to_vec(),
+            false => self.designs.clone(),
+        };
+        if given.is_empty() {
+            return Ok(None);
+        }
+        Designs::start(&given, engine, &self.variables, self.seed || self.is_tour()).map(Some)
     }
 
     fn credentials(&self) -> Result<Credentials, Failure> {
@@ -161,6 +205,7 @@ impl Serve {
             tls,
             limits: Limits { connections: self.max_connections, ..Limits::default() },
             workers: self.workers,
+            ..Settings::default()
         })
     }
 
@@ -170,29 +215,6 @@ impl Serve {
             ip if ip.is_unspecified() => format!("{scheme}://localhost:{}", address.port()),
             _ => format!("{scheme}://{address}"),
         }
-    }
-
-    /// How to connect. The first line is for scripts; the rest only for people.
-    fn greeting(&self, endpoint: &str, is_open: bool) -> String {
-        let first = format!("Monotable {} ready on {endpoint}", env!("CARGO_PKG_VERSION"));
-        if !std::io::stdout().is_terminal() {
-            return first;
-        }
-        let data = if self.in_memory {
-            "in memory, gone when the server stops".to_owned()
-        } else {
-            self.data.display().to_string()
-        };
-        let (keys, environment) = if is_open {
-            ("any (none are configured)", "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local ")
-        } else {
-            ("verified; use a configured access key", "")
-        };
-        format!(
-            "{first}\n\n  endpoint     {endpoint}\n  region       {region}\n  credentials  {keys}\n  data         {data}\n\nTry it:\n  \
-             {environment}AWS_REGION={region} \\\n    aws dynamodb list-tables --endpoint-url {endpoint}\n",
-            region = self.region
-        )
     }
 }
 

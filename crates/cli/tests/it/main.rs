@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "everything here is a test")]
 
+mod transcripts;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

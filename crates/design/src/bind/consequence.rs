@@ -104,6 +104,7 @@ fn copy_writes(design: &Design, copy: &Entity, change: &ItemChange, context: &Co
         otherwise: unique.then(|| format!("{} is taken", copy.name.value)),
         guards,
         body,
+        before: None,
     };
     let new_guards = if unique { vec![Guard::NotExists] } else { Vec::new() };
     match (old, new) {
@@ -209,8 +210,75 @@ impl Difference<'_> {
             otherwise: (!made_by_counting).then(|| format!("there is no such {}", self.target.name.value)),
             guards,
             body: Body::Update(changes),
+            before: None,
         })
     }
+}
+
+/// What the existence of an item implies elsewhere.
+#[derive(Clone, Debug, Default)]
+pub struct Implied {
+    /// Its copies, as they are stored.
+    pub copies: Vec<ImpliedCopy>,
+    /// Its shares in counters.
+    pub shares: Vec<Share>,
+}
+
+/// A copy that must be there because its source is.
+#[derive(Clone, Debug)]
+pub struct ImpliedCopy {
+    /// The entity of the copy.
+    pub entity: String,
+    /// Where it stands.
+    pub key: ItemKey,
+    /// The copy, as it is stored.
+    pub stored: Item,
+}
+
+/// What an item adds to a counter.
+#[derive(Clone, Debug)]
+pub struct Share {
+    /// The entity that has the counter.
+    pub entity: String,
+    /// Where the counter stands.
+    pub key: ItemKey,
+    /// The counter; dots reach into maps.
+    pub attribute: String,
+    /// How much of it is this item's.
+    pub number: Number,
+    /// The item that has the counter as it is stored before anything is counted, if it comes to be by counting.
+    pub initial: Option<Item>,
+}
+
+/// The copies and the shares in counters that follow from an item.
+pub fn implied(design: &CheckedDesign, entity: &str, logical: &Item, context: &Context<'_>) -> Implied {
+    let mut found = Implied::default();
+    for copy in design.copies_of(entity) {
+        if let (Some(stored), Some(key)) = (copy_of(copy, logical), item_key(design, copy, logical, context))
+        {
+            found.copies.push(ImpliedCopy { entity: copy.name.value.clone(), key, stored });
+        }
+    }
+    let Some(counted) = design.entity(entity) else { return found };
+    let whole = with_constants(counted, logical);
+    for target in &design.entities {
+        for counter in &target.counters {
+            let attribute = &counter.attribute.value;
+            for tally in counter.tallies.iter().filter(|tally| tally.entity.value == entity) {
+                let difference = Difference { design, target, attribute, tally, context };
+                let Some((slots, number)) = difference.share(&whole) else { continue };
+                let Some(key) = item_key(design, target, &slots, context) else { continue };
+                found.shares.push(Share {
+                    entity: target.name.value.clone(),
+                    key,
+                    attribute: attribute.clone(),
+                    number,
+                    initial: target.is_tally_only().then(|| stored_item(target, &slots)).flatten(),
+                });
+            }
+        }
+    }
+    found
 }
 
 /// Copies of an attribute that a change of its source makes stale.

@@ -78,6 +78,10 @@ pub fn logical_item(design: &Design, entity: &Entity, stored: &Item) -> Item {
             logical.insert(attribute.name.value.clone(), value.clone());
         }
     }
+    // Taking a key apart costs more than all the rest: only where something stands nowhere else.
+    if entity.attributes.iter().all(|attribute| attribute.stored) {
+        return logical;
+    }
     for part in &entity.key.parts {
         let Some(Value::S(text)) = stored.get(&part.attribute.value) else { continue };
         for choice in &part.choices {

@@ -146,7 +146,7 @@ fn word(name: &str) -> String {
 }
 
 /// Whether a condition holds for an item, by the rules of DynamoDB. A slot without a value makes it false.
-pub(super) fn holds(condition: &Condition, item: &Item, scope: &Item) -> bool {
+pub fn holds(condition: &Condition, item: &Item, scope: &Item) -> bool {
     let mut placeholders = Placeholders::default();
     let Some(text) = placeholders.condition(condition, scope) else { return false };
     let (names, values) = (placeholders.names_or_none(), placeholders.values_or_none());

@@ -1,12 +1,14 @@
 //! Steps on items: creates, updates, deletes and checks, one after the other, on what is known of the table.
 
+use std::ops::Range;
+
 use dynamo::{Item, Number, Value};
 
 use super::consequence::{ItemChange, Wanted, follow};
 use super::item::{item_key, logical_item, stored_item};
 use super::placeholders::holds;
 use super::time::{iso_milliseconds, lifetime_seconds};
-use super::value::{at, coerced, fill, given, now, put_at, remove_at, validate};
+use super::value::{at, check, coerced, fill, given, now, put_at, remove_at, validate, validate_key};
 use super::write::{Body, Changes, Guard, ItemWrite, merged};
 use super::{Bound, Context, ItemKey, Known, Problem, ProblemKind};
 use crate::check::{CheckedDesign, cannot_recompute};
@@ -50,6 +52,8 @@ pub enum Write<'a> {
         name: &'a str,
         /// What the caller gives.
         inputs: Item,
+        /// Which elements of the lists it repeats over, for an operation in chunks; none for all of them.
+        part: Option<Range<usize>>,
     },
     /// Carry out the steps of a reaction.
     Reaction {
@@ -77,6 +81,7 @@ pub fn bind_write(
         problems: Vec::new(),
         other: Vec::new(),
         ids: 0,
+        part: None,
     };
     work.write(write);
     work.finish()
@@ -106,6 +111,8 @@ struct Work<'a> {
     /// Checks and verbatim updates.
     other: Vec<ItemWrite>,
     ids: usize,
+    /// The elements of lists that are done now. Steps that repeat over no list are done with the first ones.
+    part: Option<Range<usize>>,
 }
 
 /// What a step changes in an item.
@@ -131,6 +138,7 @@ impl<'a> Work<'a> {
             }
             Write::Update { entity, key, set, remove, version } => {
                 let Some(entity) = self.entity(entity) else { return };
+                self.identified(entity, key);
                 let set = set.iter().map(|(path, value)| (path.clone(), value.clone())).collect();
                 let because = format!("update {}", entity.name.value);
                 self.update(
@@ -141,10 +149,14 @@ impl<'a> Work<'a> {
             }
             Write::Delete { entity, key, version } => {
                 let Some(entity) = self.entity(entity) else { return };
+                self.identified(entity, key);
                 let because = format!("delete {}", entity.name.value);
                 self.delete(entity, key, Wish { version: *version, because, ..Wish::default() });
             }
-            Write::Operation { name, inputs } => self.operation(name, inputs),
+            Write::Operation { name, inputs, part } => {
+                self.part.clone_from(part);
+                self.operation(name, inputs);
+            }
             Write::Reaction { name, change } => self.reaction(name, change),
         }
     }
@@ -170,7 +182,9 @@ impl<'a> Work<'a> {
             let name = &attribute.name.value;
             match inputs.get(name) {
                 Some(value) => {
-                    scope.insert(name.clone(), coerced(&attribute.kind, value.clone()));
+                    let value = coerced(&attribute.kind, value.clone());
+                    check(attribute, name, &value, &design.delimiters, &mut self.problems);
+                    scope.insert(name.clone(), value);
                 }
                 // An id that is not given is made once for the whole operation.
                 None if attribute.kind.is_generated() && attribute.optional => {
@@ -187,7 +201,15 @@ impl<'a> Work<'a> {
                     .push(Problem::invalid(name, format!("is not an input of {}", operation.name.value)));
             }
         }
-        self.steps(&operation.steps, scope);
+        // Values that do not fit could stand for another item than the caller means.
+        if self.problems.is_empty() {
+            self.steps(&operation.steps, scope);
+        }
+    }
+
+    /// Reports what is wrong with the slots of a key, which could otherwise stand for another item.
+    fn identified(&mut self, entity: &Entity, key: &Item) {
+        self.problems.extend(validate_key(entity, key, &self.design.delimiters));
     }
 
     fn reaction(&mut self, name: &str, change: &ItemChange) {
@@ -226,6 +248,7 @@ impl<'a> Work<'a> {
                 return;
             }
             match &step.each {
+                None if self.part.as_ref().is_some_and(|part| part.start > 0) => {}
                 None => self.step(step, &mut scope),
                 Some(each) => {
                     let Some(elements) = self.elements(&each.over, &scope) else { return };
@@ -252,7 +275,10 @@ impl<'a> Work<'a> {
     fn elements(&mut self, over: &EachOver, scope: &Item) -> Option<Vec<Value>> {
         match over {
             EachOver::Input(list) => match scope.get(&list.value) {
-                Some(Value::L(list)) => Some(list.clone()),
+                Some(Value::L(list)) => match &self.part {
+                    None => Some(list.clone()),
+                    Some(part) => Some(list.iter().skip(part.start).take(part.len()).cloned().collect()),
+                },
                 _ => Some(Vec::new()),
             },
             EachOver::Pattern(pattern) => {
@@ -619,6 +645,7 @@ impl<'a> Work<'a> {
             otherwise: step.otherwise.clone(),
             guards: vec![condition.unwrap_or(Guard::Exists)],
             body: Body::Check,
+            before: None,
         });
     }
 
@@ -637,6 +664,7 @@ impl<'a> Work<'a> {
             otherwise: step.otherwise.clone(),
             guards: vec![Guard::Exists],
             body: Body::Verbatim(text.value.clone(), values),
+            before: None,
         });
     }
 
@@ -792,6 +820,7 @@ impl<'a> Work<'a> {
             otherwise: touched.otherwise.clone(),
             guards,
             body,
+            before: Some(touched.old.as_ref().and_then(|old| stored_item(entity, old)).unwrap_or_default()),
         };
         let stored = |item: &Option<Item>| item.as_ref().and_then(|item| stored_item(entity, item));
         let guards = touched.guards.clone();

@@ -11,7 +11,7 @@ use crate::model::{Attribute, Entity, Given, Precision, Type};
 use crate::template::{Format, Piece, Template};
 
 /// What stands at a path of an item; dots reach into maps.
-pub(super) fn at<'a>(item: &'a Item, path: &str) -> Option<&'a Value> {
+pub fn at<'a>(item: &'a Item, path: &str) -> Option<&'a Value> {
     let mut names = path.split('.');
     let mut found = item.get(names.next()?)?;
     for name in names {
@@ -22,7 +22,7 @@ pub(super) fn at<'a>(item: &'a Item, path: &str) -> Option<&'a Value> {
 }
 
 /// Puts a value at a path, making maps on the way.
-pub(super) fn put_at(item: &mut Item, path: &str, value: Value) {
+pub fn put_at(item: &mut Item, path: &str, value: Value) {
     match path.split_once('.') {
         None => {
             item.insert(path.to_owned(), value);
@@ -119,7 +119,7 @@ pub(super) fn now(kind: &Type, context: &Context<'_>) -> Value {
 }
 
 /// A value as its type stores it: lists as sets, timestamps in their form, times as seconds where seconds are stored.
-pub(super) fn coerced(kind: &Type, value: Value) -> Value {
+pub fn coerced(kind: &Type, value: Value) -> Value {
     match (kind, value) {
         (Type::StringSet, Value::L(list)) => {
             let texts = list.iter().map(|element| match element {
@@ -190,7 +190,40 @@ pub fn validate(entity: &Entity, item: &Item, delimiters: &str) -> Vec<Problem> 
     problems
 }
 
-fn check(attribute: &Attribute, path: &str, value: &Value, delimiters: &str, problems: &mut Vec<Problem>) {
+/// Everything that is wrong with the slots of an entity's key.
+pub fn validate_key(entity: &Entity, key: &Item, delimiters: &str) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let identity = entity.identity();
+    for slot in identity.iter().filter(|slot| entity.constant(slot).is_none()) {
+        let Some(value) = at(key, slot) else {
+            problems.push(Problem::invalid(*slot, "is missing"));
+            continue;
+        };
+        let kind = entity.type_at(slot).unwrap_or(Type::Key);
+        problems.extend(mismatch(&kind, value, delimiters).map(|message| Problem::invalid(*slot, message)));
+        if let Value::S(text) = value
+            && matches!(kind, Type::String | Type::Any)
+            && (text.is_empty() || text.contains(|c| delimiters.contains(c)))
+        {
+            let message = format!("stands in a key: it must not be empty or contain any of `{delimiters}`");
+            problems.push(Problem::invalid(*slot, message));
+        }
+    }
+    for name in
+        key.keys().filter(|name| !identity.iter().any(|slot| slot.split('.').next() == Some(name.as_str())))
+    {
+        problems.push(Problem::invalid(name, format!("is not part of the key of {}", entity.name.value)));
+    }
+    problems
+}
+
+pub(super) fn check(
+    attribute: &Attribute,
+    path: &str,
+    value: &Value,
+    delimiters: &str,
+    problems: &mut Vec<Problem>,
+) {
     if let Some(message) = mismatch(&attribute.kind, value, delimiters) {
         problems.push(Problem::invalid(path, message));
     }
@@ -226,7 +259,8 @@ fn check(attribute: &Attribute, path: &str, value: &Value, delimiters: &str, pro
     }
 }
 
-fn mismatch(kind: &Type, value: &Value, delimiters: &str) -> Option<String> {
+/// What is wrong with a value of a type, in words that follow its name; none if it fits.
+pub fn mismatch(kind: &Type, value: &Value, delimiters: &str) -> Option<String> {
     let fits = match (kind, value) {
         (Type::Any, _) => true,
         (Type::OneOf(values), value) => values.iter().any(|choice| choice.value == *value),

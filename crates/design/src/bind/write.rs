@@ -24,6 +24,8 @@ pub struct PlannedWrite {
     pub because: Vec<String>,
     /// What the caller is told if its condition fails.
     pub otherwise: Option<String>,
+    /// The item as a step leaves it, as it is stored. None where nothing is left, and for what only follows from steps.
+    pub after: Option<Item>,
 }
 
 /// A write before merging.
@@ -35,6 +37,8 @@ pub(super) struct ItemWrite {
     pub(super) otherwise: Option<String>,
     pub(super) guards: Vec<Guard>,
     pub(super) body: Body,
+    /// For the write of a step: the stored item before it, empty if there was none.
+    pub(super) before: Option<Item>,
 }
 
 #[derive(Clone, Debug)]
@@ -82,6 +86,7 @@ pub(super) fn merged(writes: Vec<ItemWrite>) -> Vec<PlannedWrite> {
 fn join(first: &mut ItemWrite, second: ItemWrite) {
     first.because.extend(second.because);
     first.otherwise = first.otherwise.take().or(second.otherwise);
+    first.before = first.before.take().or(second.before);
     let replaces =
         matches!((&first.body, &second.body), (Body::Delete, Body::Put(_)) | (Body::Put(_), Body::Delete));
     let (body, drop_existence) = match (std::mem::replace(&mut first.body, Body::Check), second.body) {
@@ -139,7 +144,7 @@ pub(super) fn applied(mut item: Item, changes: &Changes) -> Item {
 }
 
 fn rendered(write: ItemWrite) -> Option<PlannedWrite> {
-    let ItemWrite { key, entity, because, otherwise, guards, body } = write;
+    let ItemWrite { key, entity, because, otherwise, guards, body, before } = write;
     let mut placeholders = Placeholders::default();
     let key_name = key.key.keys().next().cloned().unwrap_or_default();
     let mut body = body;
@@ -161,8 +166,19 @@ fn rendered(write: ItemWrite) -> Option<PlannedWrite> {
         _ => None,
     };
     let condition = guard_expression(&mut placeholders, &guards, &key_name);
+    let after = before.and_then(|before| left(before, &body));
     let action = action(&key, body, update, condition, &placeholders);
-    Some(PlannedWrite { action, key, entity, because, otherwise })
+    Some(PlannedWrite { action, key, entity, because, otherwise, after })
+}
+
+/// What a write leaves of an item.
+fn left(before: Item, body: &Body) -> Option<Item> {
+    match body {
+        Body::Put(item) => Some(item.clone()),
+        Body::Update(changes) => Some(applied(before, changes)),
+        Body::Check if !before.is_empty() => Some(before),
+        Body::Check | Body::Delete | Body::Verbatim(..) => None,
+    }
 }
 
 /// Adds up what is added to one number, and leaves out what comes to nothing.

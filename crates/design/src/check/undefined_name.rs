@@ -26,9 +26,10 @@ const LISTED_MAX: usize = 12;
 pub(crate) fn finding(name: &Placed<String>, kind: &str, of: &str, known: &[&str]) -> Finding {
     let of = if of.is_empty() { String::new() } else { format!(" {of}") };
     let finding = Finding::new(&RULE, name.span, format!("there is no {kind} `{}`{of}", name.value));
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     match nearest(&name.value, known.iter().copied()) {
         Some(near) => finding.help(format!("did you mean `{near}`?")),
-        None if known.is_empty() => finding.help(format!("declare a {kind} `{}`", name.value)),
+        None if known.is_empty() => finding.help(format!("declare {article} {kind} `{}`", name.value)),
         None => {
             let some = known.iter().take(LISTED_MAX).copied().collect::<Vec<_>>().join(", ");
             let more = if known.len() > LISTED_MAX { ", …" } else { "" };

@@ -1,15 +1,19 @@
-//! Findings as JSON, for editors and scripts: one object with a list, places counted from 1.
+//! Findings as JSON, for editors and scripts: the files, each with its list, places counted from 1.
 
 use serde_json::{Value, json};
 
 use super::Finding;
 use crate::source::{Source, Span};
 
-/// The findings of one file as a JSON text.
-pub fn json(source: &Source, findings: &[Finding]) -> String {
+/// The findings of several files as one JSON text.
+pub fn json(files: &[(&Source, &[Finding])]) -> String {
+    let files = files.iter().map(|(source, findings)| of_file(source, findings)).collect::<Vec<_>>();
+    format!("{:#}\n", json!({ "files": files }))
+}
+
+fn of_file(source: &Source, findings: &[Finding]) -> Value {
     let list = findings.iter().map(|finding| of_finding(source, finding)).collect::<Vec<_>>();
-    let document = json!({ "file": source.name(), "findings": list });
-    format!("{document:#}\n")
+    json!({ "file": source.name(), "findings": list })
 }
 
 fn of_finding(source: &Source, finding: &Finding) -> Value {

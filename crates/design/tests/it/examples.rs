@@ -191,7 +191,7 @@ impl Run<'_> {
                 Ok(())
             }
             ExampleKind::Operation(name) => {
-                self.write(&Write::Operation { name: &name.value, inputs: given })
+                self.write(&Write::Operation { name: &name.value, inputs: given, part: None })
             }
             ExampleKind::Write(Action::Create, entity) => {
                 self.write(&Write::Create { entity: &entity.value, attributes: given })

@@ -100,8 +100,8 @@ fn findings_can_be_read_by_machines() {
     let path = files("tests/designs/as-written").remove(0);
     let source = source(&path, &fs::read_to_string(&path).unwrap());
     let findings = check(&source).findings;
-    let parsed: serde_json::Value = serde_json::from_str(&json(&source, &findings)).unwrap();
-    assert_eq!(parsed["findings"].as_array().unwrap().len(), findings.len());
+    let parsed: serde_json::Value = serde_json::from_str(&json(&[(&source, &findings)])).unwrap();
+    assert_eq!(parsed["files"][0]["findings"].as_array().unwrap().len(), findings.len());
     let log: serde_json::Value = serde_json::from_str(&sarif(&[(&source, &findings)])).unwrap();
     assert_eq!(log["version"], "2.1.0");
     assert_eq!(log["runs"][0]["results"].as_array().unwrap().len(), findings.len());

@@ -5,15 +5,21 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use monotable_design::{Source, check, json, sarif, text};
+use monotable_design::{Sizes, Source, check, explain, format_design, json, markdown, sarif, text};
 use proptest::prelude::*;
 
 fn all(text_of_design: &str) {
     let source = Source::new("any.toml", text_of_design);
     let report = check(&source);
     text(&source, &report.findings);
-    json(&source, &report.findings);
+    json(&[(&source, &report.findings)]);
     sarif(&[(&source, &report.findings)]);
+    let formatted = format_design(text_of_design);
+    assert_eq!(format_design(&formatted), formatted);
+    if let Some(design) = report.design {
+        explain(&design, None, Sizes::default());
+        markdown(&design);
+    }
 }
 
 /// One of our own designs, cut or with a stretch replaced.

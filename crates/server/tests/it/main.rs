@@ -5,6 +5,7 @@
 mod abuse;
 mod browser;
 mod connections;
+mod pages;
 mod protocol;
 mod signatures;
 mod support;

@@ -1,0 +1,81 @@
+//! Sends planned writes, and says what a failure means.
+
+use design::PlannedWrite;
+use dynamo::operation::{TransactWriteItem, TransactWriteItems};
+use dynamo::{ApiError, ErrorKind, Operation};
+
+use super::Plan;
+use super::refuse;
+use crate::refusal::Refusal;
+use crate::service::Service;
+
+/// One transaction has at most so many actions.
+pub(crate) const ACTIONS_MAX: usize = 100;
+
+/// What came of sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// Everything is written.
+    Done,
+    /// Nothing is written, because something that was read has changed, or others write the same items now.
+    Lost,
+    /// Nothing is written, because the condition of an extra action failed.
+    ExtraFailed,
+}
+
+/// Sends the writes of a plan, with extra actions in the same transaction.
+pub(crate) async fn send(
+    service: &Service,
+    plan: &Plan,
+    extra: Vec<TransactWriteItem>,
+) -> Result<Sent, Refusal> {
+    let Some(request) = request(&plan.writes, extra) else { return Ok(Sent::Done) };
+    match service.run(request).await {
+        Ok(_) => Ok(Sent::Done),
+        Err(error) => failed(service, plan, error),
+    }
+}
+
+/// The request for some writes and extra actions: a single write by itself.
+fn request(writes: &[PlannedWrite], extra: Vec<TransactWriteItem>) -> Option<Operation> {
+    if extra.is_empty() {
+        return design::requests(writes, None);
+    }
+    let actions = writes.iter().map(|write| write.action.clone()).chain(extra).collect();
+    let request = TransactWriteItems { transact_items: Some(actions), ..TransactWriteItems::default() };
+    Some(request.into())
+}
+
+fn failed(service: &Service, plan: &Plan, error: ApiError) -> Result<Sent, Refusal> {
+    let failed = match error.kind {
+        ErrorKind::ConditionalCheckFailed => vec![0],
+        ErrorKind::TransactionCanceled => {
+            let with_code = |code: &str| {
+                let reasons = error.reasons.iter().enumerate();
+                let found = reasons.filter(|(_, reason)| reason.code == code).map(|(number, _)| number);
+                found.collect::<Vec<_>>()
+            };
+            let failed = with_code("ConditionalCheckFailed");
+            let passing = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
+            if failed.is_empty() && passing.iter().any(|code| !with_code(code).is_empty()) {
+                return Ok(Sent::Lost);
+            }
+            failed
+        }
+        ErrorKind::TransactionConflict
+        | ErrorKind::TransactionInProgress
+        | ErrorKind::ProvisionedThroughputExceeded => return Ok(Sent::Lost),
+        _ => return Err(Refusal::Backend(error)),
+    };
+    if failed.iter().any(|number| *number >= plan.writes.len()) {
+        return Ok(Sent::ExtraFailed);
+    }
+    let failed = failed.iter().filter_map(|number| plan.writes.get(*number)).collect::<Vec<_>>();
+    if failed.iter().any(|write| plan.read.contains(&write.key)) {
+        return Ok(Sent::Lost);
+    }
+    match failed.first() {
+        Some(write) => Err(refuse::failed_write(service.design(), write)),
+        None => Err(Refusal::Backend(error)),
+    }
+}

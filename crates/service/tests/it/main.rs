@@ -1,0 +1,6 @@
+//! The service on the five designs.
+
+mod examples;
+mod support;
+
+mod scenario;

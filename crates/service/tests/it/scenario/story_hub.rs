@@ -1,0 +1,156 @@
+//! Story Hub: stories branch, readers vote and bookmark, and whoever wrote something hears of it.
+
+use serde_json::{Value, json};
+
+use super::world::{World, all};
+
+const STORY: &str = "01HMZ700000000000000000001";
+const FOG: &str = "01HMZ200000000000000000001";
+const STAIRS: &str = "01HMZ200000000000000000002";
+
+fn story(world: &World) -> Value {
+    world.ask("story", &[("storyId", STORY)])[0].clone()
+}
+
+fn chapter(world: &World, node: &str) -> Value {
+    world.ask("chapter", &[("storyId", STORY), ("nodeId", node)])[0].clone()
+}
+
+fn profile(world: &World, user: &str) -> Value {
+    world.ask("user-profile", &[("userId", user)])[0].clone()
+}
+
+#[test]
+fn a_story_starts_is_published_and_is_found() {
+    let world = World::of("story-hub");
+    world.does("sign-in", json!({ "userId": "eve", "email": "eve@example.com", "displayName": "Eve" }));
+    let made = world.does("start-story", json!({ "authorId": "eve", "title": "Salt", "synopsis": "Of the sea.", "genre": "drama", "ageRating": "6", "chapterTitle": "One", "content": "It began." }));
+    assert_eq!(all(&made, "_entity"), ["Story", "Chapter"]);
+    let id = made[0]["storyId"].as_str().unwrap();
+    let found = &world.ask("story", &[("storyId", id)])[0];
+    assert_eq!(
+        (&found["status"], &found["authorName"], &found["stats"]["totalChapters"]),
+        (&json!("DRAFT"), &json!("Eve"), &json!(1))
+    );
+    world
+        .tries("publish-story", json!({ "storyId": id, "userId": "ada" }))
+        .is_refused(409, "only its author can publish a draft");
+    world.does("publish-story", json!({ "storyId": id, "userId": "eve" }));
+
+    assert_eq!(all(&world.ask("latest-stories", &[("limit", "1")]), "title"), ["Salt"], "latest first");
+    assert_eq!(all(&world.ask("stories-of-user", &[("userId", "eve")]), "status"), ["PUBLISHED"]);
+    assert_eq!(profile(&world, "eve")["stats"]["storiesCreated"], 1);
+    let several = world.get(&format!("patterns/stories-by-id?storyId={id}&storyId={STORY}"));
+    assert_eq!(several.body["items"].as_array().map(Vec::len), Some(2), "{}", several.text);
+
+    world.does(
+        "sign-in",
+        json!({ "userId": "eve", "email": "eve@example.com", "displayName": "Eve of the sea" }),
+    );
+    assert_eq!(world.ask("story", &[("storyId", id)])[0]["authorName"], "Eve of the sea", "names follow");
+    world.assert_sound();
+}
+
+#[test]
+fn branches_are_counted_listed_and_approved() {
+    let world = World::of("story-hub");
+    for number in 0..11 {
+        let branch = json!({ "storyId": STORY, "parentNodeId": FOG, "authorId": "ben", "title": format!("Branch {number}"), "content": "…", "depth": 1 });
+        world.does("add-branch", branch);
+    }
+    let children = world.ask("children", &[("parentNodeId", FOG)]);
+    let orders = children.iter().map(|child| child["order"].as_i64().unwrap()).collect::<Vec<_>>();
+    assert_eq!(orders, (0..12).collect::<Vec<_>>(), "10 comes after 2");
+    assert_eq!(chapter(&world, FOG)["stats"]["childCount"], 12);
+    let stats = story(&world)["stats"].clone();
+    assert_eq!((&stats["totalBranches"], &stats["totalChapters"]), (&json!(12), &json!(13)));
+    assert_eq!(profile(&world, "ben")["stats"]["branchesContributed"], 12);
+    assert_eq!(world.ask("branches-of-user", &[("userId", "ben")]).len(), 12);
+    assert_eq!(world.ask("chapters-of-story", &[("storyId", STORY)]).len(), 13);
+    let lost = json!({ "storyId": STORY, "parentNodeId": "01HMZ200000000000000000009", "authorId": "ben", "title": "x", "content": "x", "depth": 1 });
+    world.tries("add-branch", lost).is_refused(404, "there is no such chapter to branch from");
+
+    let approve = |user: &str| {
+        world.tries("approve-branch", json!({ "storyId": STORY, "nodeId": STAIRS, "userId": user }))
+    };
+    approve("ben").is_refused(409, "only the author of the story approves branches");
+    assert_eq!(approve("ada").status, 200);
+    approve("ada").is_refused(409, "the branch is approved already");
+    assert_eq!(chapter(&world, STAIRS)["authorApproved"], true);
+    world.assert_sound();
+}
+
+#[test]
+fn votes_are_one_each_can_be_changed_and_withdrawn() {
+    let world = World::of("story-hub");
+    let vote = |user: &str, kind: &str| {
+        world.does("vote", json!({ "userId": user, "storyId": STORY, "nodeId": FOG, "voteType": kind }))
+    };
+    let upvotes = || {
+        let (chapter, story, author) = (chapter(&world, FOG), story(&world), profile(&world, "ada"));
+        [&chapter["stats"]["upvotes"], &story["stats"]["totalUpvotes"], &author["stats"]["totalUpvotes"]]
+            .map(|n| n.as_i64().unwrap())
+    };
+    assert_eq!(upvotes(), [1, 1, 1]);
+    vote("ben", "UPVOTE");
+    assert_eq!(upvotes(), [1, 1, 1], "one for each user");
+    vote("ada", "UPVOTE");
+    assert_eq!(upvotes(), [2, 2, 2]);
+    vote("ben", "DOWNVOTE");
+    assert_eq!(upvotes(), [1, 1, 1]);
+    assert_eq!(world.ask("vote", &[("userId", "ben"), ("nodeId", FOG)])[0]["voteType"], "DOWNVOTE");
+    world.does("withdraw-vote", json!({ "userId": "ada", "nodeId": FOG }));
+    assert_eq!(upvotes(), [0, 0, 0]);
+    world
+        .tries("withdraw-vote", json!({ "userId": "ada", "nodeId": FOG }))
+        .is_refused(409, "there is no vote to withdraw");
+    world.assert_sound();
+}
+
+#[test]
+fn reading_is_counted_and_places_are_kept() {
+    let world = World::of("story-hub");
+    for _ in 0..3 {
+        world.does("read-chapter", json!({ "storyId": STORY, "nodeId": STAIRS }));
+    }
+    assert_eq!(chapter(&world, STAIRS)["stats"]["reads"], 3);
+    assert_eq!(story(&world)["stats"]["totalReads"], 3);
+    assert_eq!(profile(&world, "ben")["stats"]["totalReads"], 3);
+
+    world.does("bookmark", json!({ "userId": "ben", "storyId": STORY, "currentNodeId": STAIRS }));
+    assert_eq!(world.ask("bookmark", &[("userId", "ben"), ("storyId", STORY)])[0]["currentNodeId"], STAIRS);
+    assert_eq!(world.ask("bookmarks", &[("userId", "ben")]).len(), 1);
+    world.assert_sound();
+}
+
+#[test]
+fn a_version_keeps_two_editors_apart() {
+    let world = World::of("story-hub");
+    let path = format!("entities/Story/{STORY}");
+    let seen = world.get(&path);
+    let tag = seen.header("etag").unwrap().to_owned();
+    let edit = |tag: &str, title: &str| {
+        world.send("PATCH", &path, &[("If-Match", tag)], Some(&json!({ "title": title }).to_string()))
+    };
+    let first = edit(&tag, "The dark lighthouse");
+    assert_eq!(first.status, 200, "{first:?}");
+    assert_ne!(first.header("etag"), Some(tag.as_str()));
+    edit(&tag, "The bright lighthouse").is_refused(412, "has changed");
+    assert_eq!(world.get(&path).body["title"], "The dark lighthouse");
+    let current = first.header("etag").unwrap();
+    assert_eq!(world.send("GET", &path, &[("If-None-Match", current)], None).status, 304);
+    assert_eq!(world.send("DELETE", &path, &[("If-Match", &tag)], None).status, 412);
+}
+
+#[test]
+fn notifications_are_read() {
+    let world = World::of("story-hub");
+    let found = world.ask("notifications", &[("userId", "ada")]);
+    assert_eq!(all(&found, "type"), ["NEW_BRANCH"]);
+    let id = found[0]["notificationId"].as_str().unwrap();
+    world.does(
+        "notification-read",
+        json!({ "userId": "ada", "createdAt": found[0]["createdAt"], "notificationId": id }),
+    );
+    assert_eq!(world.ask("notification", &[("notificationId", id)])[0]["read"], true);
+}

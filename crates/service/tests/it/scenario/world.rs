@@ -1,0 +1,224 @@
+//! A server with one design, a client for it, and a clock that the story moves.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use bytes::Bytes;
+use design::{Source, check};
+use engine::{Engine, ManualClock};
+use monotable_service::{Embedded, Options, Rest, Service};
+use serde_json::Value;
+use server::{Answering, Pages, Server, Settings, Stopper};
+
+/// When stories begin: 2024-06-01T12:00:00Z.
+const START: i64 = 1_717_243_200_000;
+
+#[derive(Debug)]
+struct Designs(Rest);
+
+impl Pages for Designs {
+    fn has(&self, path: &str) -> bool {
+        Rest::has(path)
+    }
+
+    fn answer(&self, request: http::Request<Bytes>) -> Answering<'_> {
+        Box::pin(self.0.answer(request))
+    }
+}
+
+/// A server with one design. It stops when it is dropped.
+pub(crate) struct World {
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) engine: Engine,
+    pub(crate) service: Service,
+    runtime: tokio::runtime::Runtime,
+    base: String,
+    address: SocketAddr,
+    stopper: Stopper,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl World {
+    /// A server with this design and its seed data.
+    pub(crate) fn of(name: &str) -> World {
+        let path = format!("{}/../../designs/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let design = check(&Source::new(name, std::fs::read_to_string(path).unwrap())).design.unwrap();
+        let clock = Arc::new(ManualClock::at_milliseconds(START));
+        let options =
+            engine::Options { clock: clock.clone(), housekeeping: None, ..engine::Options::default() };
+        let engine = Engine::in_memory_with(options);
+        let options = Options { clock: clock.clone(), ..Options::default() };
+        let service = Service::new(design, Arc::new(Embedded::new(engine.clone())), options);
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        runtime.block_on(service.prepare()).unwrap();
+        runtime.block_on(service.seed()).unwrap();
+        let pages = Arc::new(Designs(Rest::new(vec![service.clone()])));
+        let settings =
+            Settings { address: "127.0.0.1:0".parse().unwrap(), pages: Some(pages), ..Settings::default() };
+        let server = Server::bind(engine.clone(), settings).unwrap();
+        let (address, stopper) = (server.address(), server.stopper());
+        let thread = Some(std::thread::spawn(move || server.run()));
+        World { clock, engine, service, runtime, base: format!("/v1/{name}"), address, stopper, thread }
+    }
+
+    /// Moves the clock.
+    pub(crate) fn days_pass(&self, days: i64) {
+        self.clock.advance_seconds(days * 24 * 60 * 60);
+    }
+
+    /// What nobody has done by hand is as the items imply.
+    pub(crate) fn assert_sound(&self) {
+        let found = self.runtime.block_on(self.service.verify(&mut |_| {})).unwrap();
+        assert!(found.findings.is_empty(), "{:#?}", found.findings);
+    }
+
+    /// Asks a pattern and gives its items.
+    pub(crate) fn ask(&self, pattern: &str, parameters: &[(&str, &str)]) -> Vec<Value> {
+        let answer = self.answer(pattern, parameters);
+        answer.body["items"].as_array().unwrap_or_else(|| panic!("{answer:?}")).clone()
+    }
+
+    /// Asks a pattern.
+    pub(crate) fn answer(&self, pattern: &str, parameters: &[(&str, &str)]) -> Reply {
+        let query =
+            parameters.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect::<Vec<_>>();
+        self.get(&format!("patterns/{pattern}?{}", query.join("&")))
+    }
+
+    /// Does an operation, which must work, and gives what it made and changed.
+    pub(crate) fn does(&self, operation: &str, input: Value) -> Vec<Value> {
+        let reply = self.tries(operation, input);
+        assert_eq!(reply.status, 200, "{operation}: {reply:?}");
+        reply.body["items"].as_array().unwrap().clone()
+    }
+
+    /// Tries an operation.
+    pub(crate) fn tries(&self, operation: &str, input: Value) -> Reply {
+        self.send("POST", &format!("operations/{operation}"), &[], Some(&input.to_string()))
+    }
+
+    /// Makes an item, which must work.
+    pub(crate) fn makes(&self, entity: &str, item: Value) -> Value {
+        let reply = self.post(entity, item);
+        assert_eq!(reply.status, 201, "{entity}: {reply:?}");
+        reply.body
+    }
+
+    pub(crate) fn post(&self, entity: &str, item: Value) -> Reply {
+        self.send("POST", &format!("entities/{entity}"), &[], Some(&item.to_string()))
+    }
+
+    /// Changes an item.
+    pub(crate) fn patch(&self, path: &str, changes: Value) -> Reply {
+        self.send("PATCH", &format!("entities/{path}"), &[], Some(&changes.to_string()))
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> Reply {
+        self.send("DELETE", &format!("entities/{path}"), &[], None)
+    }
+
+    /// The item at a path, which must be there.
+    pub(crate) fn item(&self, path: &str) -> Value {
+        let reply = self.get(&format!("entities/{path}"));
+        assert_eq!(reply.status, 200, "{path}: {reply:?}");
+        reply.body
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Reply {
+        self.send("GET", path, &[], None)
+    }
+
+    /// Sends a request, on a connection of its own.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&str>,
+    ) -> Reply {
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("{}/{path}", self.base) };
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+        let has_type = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+        if let Some(body) = body {
+            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+            if !has_type {
+                head.push_str("Content-Type: application/json\r\n");
+            }
+        }
+        headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.write_all(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes()).unwrap();
+        Reply::read(stream)
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the server answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Value,
+    pub(crate) text: String,
+}
+
+impl Reply {
+    fn read(stream: TcpStream) -> Reply {
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let status = line.split(' ').nth(1).unwrap().parse().unwrap();
+        let mut headers = Vec::new();
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).unwrap();
+            let Some((name, value)) = line.trim_end().split_once(": ") else { break };
+            headers.push((name.to_ascii_lowercase(), value.to_owned()));
+        }
+        let mut text = String::new();
+        reader.read_to_string(&mut text).unwrap();
+        Reply { status, headers, body: serde_json::from_str(&text).unwrap_or_default(), text }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
+    }
+
+    /// It was refused so, with these words somewhere.
+    #[track_caller]
+    pub(crate) fn is_refused(&self, status: u16, words: &str) {
+        assert_eq!(self.status, status, "{self:?}");
+        assert_eq!(self.header("content-type"), Some("application/problem+json"), "{self:?}");
+        assert!(self.text.contains(words), "no `{words}` in {}", self.text);
+    }
+}
+
+/// The values of one attribute, in order.
+pub(crate) fn all<'a>(items: &'a [Value], name: &str) -> Vec<&'a str> {
+    items.iter().map(|item| item[name].as_str().unwrap_or_default()).collect()
+}
+
+pub(crate) fn encode(text: &str) -> String {
+    text.bytes()
+        .map(
+            |byte| {
+                if byte.is_ascii_alphanumeric() {
+                    char::from(byte).to_string()
+                } else {
+                    format!("%{byte:02X}")
+                }
+            },
+        )
+        .collect()
+}
