@@ -68,12 +68,11 @@ fn stored_bytes(
     if let Some(bytes) = changes.collections.get(key) {
         return Ok(*bytes);
     }
-    match latest.get_decided(Space::Meta, key) {
-        Some(decided) => Ok(decode(decided).unwrap_or(0)),
-        None => match decode(latest.snapshot().get(Space::Meta, key)?.as_ref()) {
-            Some(bytes) => Ok(bytes),
-            None => count_bytes(table, key, latest.snapshot()),
-        },
+    match latest.get(Space::Meta, key)?.as_ref().and_then(decode) {
+        Some(bytes) => Ok(bytes),
+        // A task of this group emptied the collection; the snapshot from before the group does not know.
+        None if latest.was_touched(Space::Meta, key) => Ok(0),
+        None => count_bytes(table, key, latest.snapshot()),
     }
 }
 
@@ -102,8 +101,8 @@ pub(crate) fn encode(bytes: u64) -> Option<Bytes> {
     (bytes > 0).then(|| Bytes::copy_from_slice(&bytes.to_be_bytes()))
 }
 
-fn decode(stored: Option<&Bytes>) -> Option<u64> {
-    stored.and_then(|bytes| bytes.first_chunk().map(|bytes| u64::from_be_bytes(*bytes)))
+fn decode(stored: &Bytes) -> Option<u64> {
+    stored.first_chunk().map(|bytes| u64::from_be_bytes(*bytes))
 }
 
 fn too_large() -> ApiError {

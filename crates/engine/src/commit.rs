@@ -71,9 +71,9 @@ impl Latest<'_> {
         self.snapshot.get(space, key)
     }
 
-    /// What tasks before this one in its group left under a key, if one of them touched it.
-    pub(crate) fn get_decided(&self, space: Space, key: &Bytes) -> Option<Option<&Bytes>> {
-        self.written.get(&(space, key.clone())).map(Option::as_ref)
+    /// True if a task before this one in its group wrote or removed what is under a key.
+    pub(crate) fn was_touched(&self, space: Space, key: &Bytes) -> bool {
+        self.written.contains_key(&(space, key.clone()))
     }
 
     /// The state before this group: all there is for a task that runs alone.

@@ -10,6 +10,11 @@ const LIMIT_BYTES: u64 = 2_000;
 fn bench() -> Bench {
     let bench =
         Bench::in_memory_with(Options { item_collection_bytes_max: LIMIT_BYTES, ..Options::default() });
+    create_table(&bench);
+    bench
+}
+
+fn create_table(bench: &Bench) {
     bench.ok(
         "CreateTable",
         &json!({
@@ -34,7 +39,6 @@ fn bench() -> Bench {
             "BillingMode": "PAY_PER_REQUEST"
         }),
     );
-    bench
 }
 
 fn item(partition: &str, sort: u32, pad_bytes: usize) -> Value {
@@ -55,7 +59,7 @@ const TOO_LARGE: &str = "ItemCollectionSizeLimitExceededException: Collection si
 fn stored(bench: &Bench) -> Vec<(Bytes, u64)> {
     let view = bench.engine.view();
     let sizes = meta::entries(&view.snapshot, MetaKey::COLLECTION_BYTES);
-    sizes.map(Result::unwrap).map(|(key, value)| (key, decode(Some(&value)).unwrap())).collect()
+    sizes.map(Result::unwrap).map(|(key, value)| (key, decode(&value).unwrap())).collect()
 }
 
 #[track_caller]
@@ -154,7 +158,9 @@ fn a_size_that_was_never_stored_is_counted() {
     let keys = stored(&bench);
     let forget = move |_: &Latest<'_>| {
         let mut changes = Changes::default();
-        keys.iter().for_each(|(key, _)| changes.batch.remove(Space::Meta, key.clone()));
+        for (key, _) in &keys {
+            changes.batch.remove(Space::Meta, key.clone());
+        }
         Ok(((), changes))
     };
     bench.engine.commit(forget).unwrap();
@@ -187,4 +193,26 @@ fn a_deleted_table_leaves_no_sizes() {
     bench.ok("DeleteTable", &json!({"TableName": "Orders"}));
     bench.engine.keep_house().unwrap();
     assert_eq!(stored(&bench), []);
+}
+
+/// Writes of several threads form groups, in which a collection may be emptied and begun again.
+#[test]
+fn groups_of_writes_keep_the_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let bench = Bench::on_disk(directory.path());
+    create_table(&bench);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let bench = &bench;
+            scope.spawn(move || {
+                for round in 0..20 {
+                    bench.ok("PutItem", &put("a", thread, 10 + round));
+                    bench.ok("DeleteItem", &delete("a", thread));
+                }
+            });
+        }
+    });
+    assert_sizes_are_true(&bench, 0);
+    bench.ok("PutItem", &put("a", 1, 10));
+    assert_sizes_are_true(&bench, 1);
 }

@@ -38,7 +38,7 @@ impl Engine {
         self.read(&view, |view| {
             let known = streams(&view.catalog);
             let metrics = known.iter().map(|stream| self.metrics_of(stream, view));
-            Ok(metrics.collect::<Result<Vec<_>, StoreError>>().map_err(Fault::Store)?)
+            metrics.collect::<Result<Vec<_>, StoreError>>().map_err(Fault::Store)
         })
     }
 
