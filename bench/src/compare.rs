@@ -21,21 +21,13 @@ pub struct Measured {
 
 /// Runs the comparison and writes its result.
 pub fn run(seconds: u64) {
-    let mut found = Vec::new();
-    let mut missing = Vec::new();
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
     for peer in peers() {
-        match peer.start() {
+        eprintln!("starting and filling {}", peer.name);
+        match start(&peer) {
             Ok(running) => found.push((peer, running)),
             Err(why) => missing.push(format!("{}: {why}", peer.name)),
         }
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    for (peer, running) in found.iter().filter(|(peer, _)| peer.is_database) {
-        eprintln!("filling {}", peer.name);
-        runtime.block_on(async {
-            load::create_tables(running.address).await;
-            load::fill(running.address).await;
-        });
     }
     let mut measured = Vec::new();
     for connections in [32, 1] {
@@ -44,6 +36,19 @@ pub fn run(seconds: u64) {
         }
     }
     report::write(&found, &missing, &measured);
+}
+
+fn start(peer: &Peer) -> Result<Running, String> {
+    let running = peer.start()?;
+    if peer.is_database {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+        let filling = async {
+            load::create_tables(running.address).await?;
+            load::fill(running.address).await
+        };
+        runtime.block_on(filling).map_err(|error| format!("cannot be filled: {error}"))?;
+    }
+    Ok(running)
 }
 
 /// One workload on all servers.
@@ -60,7 +65,10 @@ fn measure(found: &[(Peer, Running)], number: usize, connections: usize, seconds
         .map(|(peer, running)| {
             let workload = &load::workloads(place)[number];
             let outcome = load::run(running.address, workload, drive);
-            eprintln!("{:<22} {connections:>3} {:<28} {:>9.0}/s", workload.name, peer.name, outcome.per_second);
+            eprintln!(
+                "{:<22} {connections:>3} {:<28} {:>9.0}/s",
+                workload.name, peer.name, outcome.per_second
+            );
             Measured { server: peer.name, workload: workload.name, connections, outcome }
         })
         .collect()

@@ -67,7 +67,13 @@ fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_bounds(1_000, 60_000_000_000, 3).expect("bounds of a histogram")
 }
 
-fn drive_thread(server: SocketAddr, workload: &Workload, drive: Drive, thread: usize, threads: usize) -> Part {
+fn drive_thread(
+    server: SocketAddr,
+    workload: &Workload,
+    drive: Drive,
+    thread: usize,
+    threads: usize,
+) -> Part {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let local = tokio::task::LocalSet::new();
     let numbers = (0..drive.connections).filter(|number| number % threads == thread);
@@ -75,7 +81,9 @@ fn drive_thread(server: SocketAddr, workload: &Workload, drive: Drive, thread: u
     local.block_on(&runtime, async move {
         let start = Instant::now();
         let tasks: Vec<_> = numbers
-            .map(|number| tokio::task::spawn_local(drive_connection(server, workload.clone(), drive, number, start)))
+            .map(|number| {
+                tokio::task::spawn_local(drive_connection(server, workload.clone(), drive, number, start))
+            })
             .collect();
         let mut total = Part { latencies: new_histogram(), errors: 0 };
         for task in tasks {

