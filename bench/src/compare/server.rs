@@ -111,7 +111,8 @@ impl Peer {
     /// Starts the server on a free port and an empty directory, and waits until it takes connections.
     pub fn start(&self) -> Result<Running, String> {
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let path = directory.path().to_string_lossy().into_owned();
+        let path = directory.path().join("data").to_string_lossy().into_owned();
+        std::fs::create_dir(&path).map_err(|error| error.to_string())?;
         let port = free_port().map_err(|error| error.to_string())?;
         let mut command = (self.command)(port, &path).ok_or("not installed")?;
         let log = File::create(directory.path().join("log")).map_err(|error| error.to_string())?;
