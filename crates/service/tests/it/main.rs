@@ -9,6 +9,7 @@ mod races;
 mod reactions;
 mod remote;
 mod repair;
+mod shop;
 mod support;
 mod tables;
 mod writes;
