@@ -74,17 +74,45 @@ impl<'s> Stream<'s> {
         match request {
             Operation::Query(mut query) => {
                 query.exclusive_start_key.clone_from(&self.position);
+                self.project(service, &mut query);
                 self.request = Some(query);
             }
             other => {
                 let found = fetch(service, other).await?;
                 self.position = Some(Item::new());
                 for (table, item) in found {
-                    self.buffer.extend(self.row(service, &table, None, &item));
+                    self.buffer.extend(self.row(service, &table, None, item));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Adds to the attributes that are selected what tells entities apart and pages from each other.
+    fn project(&self, service: &'s Service, query: &mut Query) {
+        let Some(projection) = &mut query.projection_expression else { return };
+        let shape = service.inner.shapes.table(query.table_name.as_deref().unwrap_or_default());
+        let index = query.index_name.as_ref();
+        let keys = shape.into_iter().flat_map(|shape| {
+            let own = index.and_then(|index| shape.indexes.get(index));
+            shape.key.iter().chain(own.into_iter().flatten())
+        });
+        let answers = design::answers(service.design(), &self.pattern.name.value);
+        let constants = answers.iter().flat_map(|entity| &entity.constants).map(|(name, _)| &name.value);
+        let hidden = answers.iter().flat_map(|entity| entity.identity()).map(str::to_owned);
+        let mut wanted = keys.chain(constants).cloned().chain(hidden).collect::<Vec<_>>();
+        wanted.retain(|name| {
+            !self.pattern.select.iter().any(|path| path.value.split('.').next() == Some(name))
+        });
+        wanted.sort_unstable();
+        wanted.dedup();
+        let names = query.expression_attribute_names.get_or_insert_default();
+        for (number, name) in wanted.into_iter().enumerate() {
+            let placeholder = format!("#also_{number}");
+            projection.push_str(", ");
+            projection.push_str(&placeholder);
+            names.insert(placeholder, name);
+        }
     }
 
     /// The next row, if it is known.
@@ -121,7 +149,7 @@ impl<'s> Stream<'s> {
             return Err(Refusal::strange("Query"));
         };
         for stored in reply.items.unwrap_or_default() {
-            self.buffer.extend(self.row(service, &table, index.as_deref(), &stored.decode()));
+            self.buffer.extend(self.row(service, &table, index.as_deref(), stored.decode()));
         }
         if let Some(last) = reply.last_evaluated_key {
             if self.buffer.is_empty() {
@@ -134,27 +162,26 @@ impl<'s> Stream<'s> {
     }
 
     /// A stored item as a row; none if it is of no entity that the pattern means.
-    fn row(&self, service: &'s Service, table: &str, index: Option<&str>, stored: &Item) -> Option<Row<'s>> {
+    fn row(&self, service: &'s Service, table: &str, index: Option<&str>, stored: Item) -> Option<Row<'s>> {
         let shapes = &service.inner.shapes;
-        let entity = shapes.recognise(service.design(), table, stored)?;
+        let entity = shapes.recognise(service.design(), table, &stored)?;
         let returns = &self.pattern.returns;
         if !returns.is_empty() && !returns.iter().any(|name| name.value == entity.name.value) {
             return None;
         }
-        let item = shape::whole(service.design(), entity, stored);
         let shape = shapes.table(table)?;
         let own = index.and_then(|index| shape.indexes.get(index));
         let names = shape.key.iter().chain(own.into_iter().flatten());
         let position = names.filter_map(|name| Some((name.clone(), stored.get(name)?.clone()))).collect();
+        let width = index
+            .and_then(|index| service.design().index(index))
+            .map_or(1, |index| index.partition_key.len());
+        let sorted = own.unwrap_or(&shape.key).iter().skip(width).filter_map(|name| stored.get(name));
+        let sorted = sorted.cloned().collect();
+        let item = shape::whole(service.design(), entity, stored);
         let rank = match self.by {
-            Some(by) => design::at(&item, by).cloned().into_iter().collect(),
-            None => {
-                let width = index
-                    .and_then(|index| service.design().index(index))
-                    .map_or(1, |index| index.partition_key.len());
-                let sorted = own.unwrap_or(&shape.key).iter().skip(width);
-                sorted.filter_map(|name| stored.get(name).cloned()).collect()
-            }
+            Some(by) => design::at(&item, by).into_iter().cloned().collect(),
+            None => sorted,
         };
         Some(Row { entity, item, rank, position })
     }
