@@ -46,6 +46,8 @@ rules! {
     not_on_target
 }
 
+use std::collections::BTreeMap;
+
 use crate::diagnostic::{Finding, Rule, Severity};
 use crate::model::{Design, Entity};
 use crate::query::Query;
@@ -165,7 +167,22 @@ pub fn check(source: &Source) -> Report {
         left.rule.code == right.rule.code && left.span == right.span && left.sentence == right.sentence
     });
     let sound = !findings.iter().any(|finding| finding.severity() == Severity::Error);
+    if sound {
+        design.answers = answers(&design);
+    }
     Report { findings, design: sound.then_some(CheckedDesign { design }) }
+}
+
+/// The entities that can be in the answer of each query pattern, by their number.
+fn answers(design: &Design) -> BTreeMap<String, Vec<usize>> {
+    let numbers = |query: &Query<'_>| {
+        let answer = query.answer(design);
+        let is_in = |entity: &Entity| answer.iter().any(|found| found.name.value == entity.name.value);
+        let entities = design.entities.iter().enumerate();
+        entities.filter(|(_, entity)| is_in(entity)).map(|(number, _)| number).collect()
+    };
+    let queries = design.patterns.iter().filter_map(|pattern| Query::read(design, pattern));
+    queries.map(|query| (query.pattern.name.value.clone(), numbers(&query))).collect()
 }
 
 /// Takes out the findings that the design allows where they are.

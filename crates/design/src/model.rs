@@ -21,6 +21,8 @@ pub use table::{Billing, Index, KeyAttribute, Projection, StreamView, Table};
 
 pub(crate) use attribute::shown;
 
+use std::collections::BTreeMap;
+
 use crate::condition::Condition;
 use crate::source::{Placed, Span};
 
@@ -109,6 +111,8 @@ pub struct Design {
     pub examples: Vec<Example>,
     /// Findings that are accepted.
     pub allowed: Vec<Allowed>,
+    /// For each query pattern the entities that can be in its answer, by their number. Filled when the design is checked.
+    pub(crate) answers: BTreeMap<String, Vec<usize>>,
     /// The characters that separate slots in the design's templates; a `key` contains none of them.
     pub delimiters: String,
 }

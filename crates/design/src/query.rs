@@ -182,8 +182,11 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// The entities that can be in the answer.
+    /// The entities that can be in the answer. Known once the design is checked: comparing keys is too costly for every request.
     pub(crate) fn answer(&self, design: &'a Design) -> Vec<&'a Entity> {
+        if let Some(known) = design.answers.get(&self.pattern.name.value) {
+            return known.iter().filter_map(|number| design.entities.get(*number)).collect();
+        }
         design.entities_of(self.table).filter(|entity| self.matches(design, entity)).collect()
     }
 
@@ -201,7 +204,7 @@ impl<'a> Query<'a> {
 
     /// The slot of an entity for which a parameter stands, with the entity.
     pub(crate) fn slot_of(&self, design: &'a Design, parameter: &str) -> Option<(&'a Entity, &'a Slot)> {
-        design.entities_of(self.table).filter(|entity| self.matches(design, entity)).find_map(|entity| {
+        self.answer(design).into_iter().find_map(|entity| {
             let key = entity.key_in(self.index)?;
             self.slot_in(key, parameter).map(|slot| (entity, slot))
         })

@@ -3,6 +3,8 @@
 //! Always true: a backend runs operations as they are. What they are for, and what to do when one fails, is decided above it.
 
 mod embedded;
+mod prefixed;
+mod remote;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,6 +12,8 @@ use std::pin::Pin;
 use dynamo::{ApiError, Operation, Reply};
 
 pub use embedded::Embedded;
+pub use prefixed::Prefixed;
+pub use remote::{Remote, RemoteSettings};
 
 /// A future that some backend makes.
 pub type Running<'a> = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send + 'a>>;

@@ -35,7 +35,7 @@ mod write;
 pub use answer::{
     Answer, Changes, Entity, Limits, PageRequest, Part, TableChange, TableOutcome, WriteOptions, Written,
 };
-pub use backend::{Backend, Capabilities, Embedded, Running};
+pub use backend::{Backend, Capabilities, Embedded, Prefixed, Remote, RemoteSettings, Running};
 pub use example::{ExampleOutcome, test_examples};
 pub use export::Exported;
 pub use options::{Options, Random, SystemBytes};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dynamo::operation::{
-    Choice, CreateGlobalSecondaryIndexAction, CreateTable, DescribeTable, DescribeTimeToLive,
+    Choice, CreateGlobalSecondaryIndexAction, CreateTable, DeleteTable, DescribeTable, DescribeTimeToLive,
     GlobalSecondaryIndexUpdate, IndexStatus, KeySchemaElement, PointInTimeRecoverySpecification, Projection,
     ProjectionType, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
     UpdateContinuousBackups, UpdateTable, UpdateTimeToLive,
@@ -36,6 +36,17 @@ impl Service {
             outcomes.push(self.prepare_table(wanted).await?);
         }
         Ok(outcomes)
+    }
+
+    /// Deletes the tables of the design and that of the service's own state, with everything in them: for trials that clean up.
+    pub async fn delete_tables(&self) -> Result<(), Refusal> {
+        for wanted in self.wanted() {
+            match self.run(DeleteTable { table_name: wanted.create.table_name }).await {
+                Err(error) if error.kind != ErrorKind::ResourceNotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn wanted(&self) -> Vec<Wanted> {

@@ -1,7 +1,7 @@
 //! Writes: bound until enough is known, sent, and tried again from fresh reads when others were faster.
 //!
-//! Always true: what was read and mattered is in a condition of the write. So a condition that fails on an item that was read means
-//! a lost race, which is tried again; one that fails on an item that was not read is an answer, and is reported by name.
+//! Always true: what was read and mattered is in a condition of the write. So a condition that fails on an item that is not as it was read
+//! means a lost race, which is tried again; any other that fails is an answer, and is reported by name.
 
 pub(crate) mod chunk;
 pub(crate) mod given;
@@ -10,6 +10,7 @@ mod refuse;
 mod send;
 
 use design::{Bound, ItemKey, Known, PlannedWrite, Write};
+use dynamo::Item;
 
 use crate::answer::{Entity, Written};
 use crate::ids::Ids;
@@ -26,8 +27,8 @@ const ROUNDS_MAX: usize = 50;
 /// Writes that are ready to be sent, and what they depend on.
 pub(crate) struct Plan {
     pub(crate) writes: Vec<PlannedWrite>,
-    /// The items that were read for them.
-    pub(crate) read: Vec<ItemKey>,
+    /// The items that were read for them, as they were.
+    pub(crate) read: Vec<(ItemKey, Option<Item>)>,
 }
 
 /// Carries out a write; with an idempotency key, once.
@@ -79,7 +80,7 @@ pub(crate) async fn bind(
             Bound::Read(keys) => {
                 let items = crate::read::items(service, &keys, true).await?;
                 for (key, item) in keys.into_iter().zip(items) {
-                    read.push(key.clone());
+                    read.push((key.clone(), item.clone()));
                     known.item(key, item);
                 }
             }

@@ -420,6 +420,12 @@ impl<'a> Work<'a> {
         let key = item_key(self.design, entity, &item, self.context)?;
         let otherwise =
             wish.otherwise.or_else(|| Some(format!("there is such a {} already", entity.name.value)));
+        // Made twice by one write, it would be stored once and counted twice.
+        if self.touched.iter().any(|touched| touched.key == key && touched.new.is_some()) {
+            let message = otherwise.unwrap_or_default();
+            self.problems.push(Problem::new(ProblemKind::Exists, &entity.name.value, message));
+            return None;
+        }
         self.touched.push(Touched {
             entity: entity.name.value.clone(),
             key,

@@ -300,3 +300,41 @@ fn problems_come_all_at_once_and_change_nothing() {
         assert!(problem.contains(word), "{word}: {problem}");
     }
 }
+
+#[test]
+fn a_value_that_could_stand_for_another_item_is_refused() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../designs/stak-inbox.toml");
+    let design = check(&Source::new("stak-inbox", fs::read_to_string(path).unwrap())).design.unwrap();
+    let mut run = start(&design);
+    let texts = |entries: &[(&str, &str)]| {
+        entries.iter().map(|(name, value)| ((*name).to_owned(), Value::from(*value))).collect::<Item>()
+    };
+    let key = texts(&[
+        ("tenant_key", "acme"),
+        ("inbox_key", "main#m"),
+        ("uid", "ada"),
+        ("id", "lrg51000000000000001"),
+    ]);
+    let delete = Write::Delete { entity: "UserMessage", key: key.clone(), version: None };
+    assert_eq!(run.write(&delete), Err("inbox_key is not a text without any of `#`".to_owned()));
+    let read = Write::Operation { name: "read-message", inputs: key, part: None };
+    assert_eq!(run.write(&read), Err("inbox_key is not a text without any of `#`".to_owned()));
+}
+
+#[test]
+fn an_item_that_one_write_makes_twice_is_refused() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../designs/stak-inbox.toml");
+    let design = check(&Source::new("stak-inbox", fs::read_to_string(path).unwrap())).design.unwrap();
+    let mut run = start(&design);
+    let mut inputs = design
+        .examples
+        .iter()
+        .find(|example| example.name.value == "publish-to-users")
+        .map(|example| values(&example.with))
+        .unwrap();
+    inputs.insert("uids".to_owned(), Value::L(vec![Value::from("ada"), Value::from("ada")]));
+    let twice = Write::Operation { name: "publish-to-users", inputs: inputs.clone(), part: None };
+    assert_eq!(run.write(&twice), Err("UserMessage there is such a UserMessage already".to_owned()));
+    let part = Write::Operation { name: "publish-to-users", inputs, part: Some(1..2) };
+    assert_eq!(run.write(&part), Ok(()));
+}

@@ -74,6 +74,7 @@ impl<'s> Stream<'s> {
         match request {
             Operation::Query(mut query) => {
                 query.exclusive_start_key.clone_from(&self.position);
+                self.project(service, &mut query);
                 self.request = Some(query);
             }
             other => {
@@ -85,6 +86,33 @@ impl<'s> Stream<'s> {
             }
         }
         Ok(())
+    }
+
+    /// Adds to the attributes that are selected what tells entities apart and pages from each other.
+    fn project(&self, service: &'s Service, query: &mut Query) {
+        let Some(projection) = &mut query.projection_expression else { return };
+        let shape = service.inner.shapes.table(query.table_name.as_deref().unwrap_or_default());
+        let index = query.index_name.as_ref();
+        let keys = shape.into_iter().flat_map(|shape| {
+            let own = index.and_then(|index| shape.indexes.get(index));
+            shape.key.iter().chain(own.into_iter().flatten())
+        });
+        let answers = design::answers(service.design(), &self.pattern.name.value);
+        let constants = answers.iter().flat_map(|entity| &entity.constants).map(|(name, _)| &name.value);
+        let hidden = answers.iter().flat_map(|entity| entity.identity()).map(str::to_owned);
+        let mut wanted = keys.chain(constants).cloned().chain(hidden).collect::<Vec<_>>();
+        wanted.retain(|name| {
+            !self.pattern.select.iter().any(|path| path.value.split('.').next() == Some(name))
+        });
+        wanted.sort_unstable();
+        wanted.dedup();
+        let names = query.expression_attribute_names.get_or_insert_default();
+        for (number, name) in wanted.into_iter().enumerate() {
+            let placeholder = format!("#also_{number}");
+            projection.push_str(", ");
+            projection.push_str(&placeholder);
+            names.insert(placeholder, name);
+        }
     }
 
     /// The next row, if it is known.

@@ -112,13 +112,35 @@ impl Effect<'_> {
 }
 
 async fn consequences(service: &Service, change: &Change, ids: &Ids) -> Result<Plan, Refusal> {
-    bind(service, |known| {
+    let mut plan = bind(service, |known| {
         let bound = service.with_context(ids, |context| {
             design::consequences(service.design(), &change.item, change.expired, known, context)
         });
         Ok(bound)
     })
-    .await
+    .await?;
+    if change.expired {
+        keep_copies(service, change, ids, &mut plan).await?;
+    }
+    Ok(plan)
+}
+
+/// An item that expired may have been made again since: then its copies are those of the new one, and stay.
+async fn keep_copies(service: &Service, change: &Change, ids: &Ids, plan: &mut Plan) -> Result<(), Refusal> {
+    let deletes = plan.writes.iter().any(|write| write.action.delete.is_some());
+    let (Some(old), true) = (&change.item.old, deletes) else { return Ok(()) };
+    let entity = service.entity(&change.item.entity)?;
+    let place = service.with_context(ids, |context| design::item_key(service.design(), entity, old, context));
+    let Some(place) = place else { return Ok(()) };
+    let found = crate::read::items(service, &[place], true).await?;
+    let Some(stored) = found.into_iter().flatten().next() else { return Ok(()) };
+    let again = design::logical_item(service.design(), entity, &stored);
+    let implied = service
+        .with_context(ids, |context| design::implied(service.design(), &entity.name.value, &again, context));
+    plan.writes.retain(|write| {
+        write.action.delete.is_none() || !implied.copies.iter().any(|copy| copy.key == write.key)
+    });
+    Ok(())
 }
 
 /// Sends writes with the checkpoint. Those that do not fit one transaction go before it in parts; since they have the same ids when they are sent

@@ -50,7 +50,7 @@ pub(crate) async fn operate(
     };
     let first = match first {
         Some(first) => first,
-        None if fits(service, &write(&inputs), total).await? => {
+        None if fits(service, write(&inputs), total).await? => {
             return super::carry_out(service, write(&inputs), idempotency_key).await;
         }
         None => begin(service, &key, &fingerprint).await?,
@@ -101,13 +101,17 @@ fn total(operation: &Operation, inputs: &Item) -> usize {
     lists.max().unwrap_or(0)
 }
 
-/// True if the whole operation fits one transaction. Long lists are not even tried.
-async fn fits(service: &Service, write: &Write<'_>, total: usize) -> Result<bool, Refusal> {
-    if total >= ACTIONS_MAX {
-        return Ok(false);
+/// True if the whole operation fits one transaction. Of a long list only the beginning is tried: what is wrong with the input is told
+/// before anything is put down.
+async fn fits(service: &Service, mut write: Write<'_>, total: usize) -> Result<bool, Refusal> {
+    if let Write::Operation { part, .. } = &mut write
+        && total >= ACTIONS_MAX
+    {
+        *part = Some(0..1);
     }
     let ids = Ids::new(&service.options().random.bytes(), service.now_milliseconds());
-    Ok(is_small(&plan(service, write, &ids).await?))
+    let plan = plan(service, &write, &ids).await?;
+    Ok(total < ACTIONS_MAX && is_small(&plan))
 }
 
 /// True if a plan and one more action fit one transaction.

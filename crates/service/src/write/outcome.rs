@@ -42,6 +42,14 @@ pub(crate) fn check_key(key: &str) -> Result<(), Refusal> {
 /// Carries out a write once for this key.
 pub(super) async fn once(service: &Service, write: &Write<'_>, key: &str) -> Result<Written, Refusal> {
     check_key(key)?;
+    if !service.backend().capabilities().transactions {
+        let needed_for = vec!["idempotency keys".to_owned()];
+        return Err(Refusal::Unsupported {
+            backend: service.backend().name(),
+            lacks: "has no transactions",
+            needed_for,
+        });
+    }
     let fingerprint = fingerprint_of(write);
     if let Some(first) = remembered(service, key).await? {
         return repeated(service, &first, &fingerprint).await;

@@ -2,7 +2,7 @@
 
 use design::PlannedWrite;
 use dynamo::operation::{TransactWriteItem, TransactWriteItems};
-use dynamo::{ApiError, ErrorKind, Operation};
+use dynamo::{ApiError, ErrorKind, Operation, StoredItem};
 
 use super::Plan;
 use super::refuse;
@@ -48,16 +48,12 @@ fn request(writes: &[PlannedWrite], extra: Vec<TransactWriteItem>) -> Option<Ope
 
 fn failed(service: &Service, plan: &Plan, error: ApiError) -> Result<Sent, Refusal> {
     let failed = match error.kind {
-        ErrorKind::ConditionalCheckFailed => vec![0],
+        ErrorKind::ConditionalCheckFailed => vec![(0, error.item.as_ref())],
         ErrorKind::TransactionCanceled => {
-            let with_code = |code: &str| {
-                let reasons = error.reasons.iter().enumerate();
-                let found = reasons.filter(|(_, reason)| reason.code == code).map(|(number, _)| number);
-                found.collect::<Vec<_>>()
-            };
-            let failed = with_code("ConditionalCheckFailed");
-            let passing = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
-            if failed.is_empty() && passing.iter().any(|code| !with_code(code).is_empty()) {
+            let reasons = error.reasons.iter().enumerate();
+            let failed = reasons.filter(|(_, reason)| reason.code == "ConditionalCheckFailed");
+            let failed = failed.map(|(number, reason)| (number, reason.item.as_ref())).collect::<Vec<_>>();
+            if failed.is_empty() && error.reasons.iter().any(|reason| PASSING.contains(&reason.code)) {
                 return Ok(Sent::Lost);
             }
             failed
@@ -67,15 +63,25 @@ fn failed(service: &Service, plan: &Plan, error: ApiError) -> Result<Sent, Refus
         | ErrorKind::ProvisionedThroughputExceeded => return Ok(Sent::Lost),
         _ => return Err(Refusal::Backend(error)),
     };
-    if failed.iter().any(|number| *number >= plan.writes.len()) {
+    if failed.iter().any(|(number, _)| *number >= plan.writes.len()) {
         return Ok(Sent::ExtraFailed);
     }
-    let failed = failed.iter().filter_map(|number| plan.writes.get(*number)).collect::<Vec<_>>();
-    if failed.iter().any(|write| plan.read.contains(&write.key)) {
+    let failed = failed.iter().filter_map(|(number, item)| Some((plan.writes.get(*number)?, *item)));
+    let failed = failed.collect::<Vec<_>>();
+    if failed.iter().any(|(write, item)| has_changed(plan, write, *item)) {
         return Ok(Sent::Lost);
     }
     match failed.first() {
-        Some(write) => Err(refuse::failed_write(service.design(), write)),
+        Some((write, _)) => Err(refuse::failed_write(service.design(), write)),
         None => Err(Refusal::Backend(error)),
     }
+}
+
+/// Reasons that say nothing about the write itself.
+const PASSING: [&str; 3] = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
+
+/// True if an item was read for a write and is another now.
+fn has_changed(plan: &Plan, write: &PlannedWrite, now: Option<&StoredItem>) -> bool {
+    let read = plan.read.iter().find(|(key, _)| *key == write.key);
+    read.is_some_and(|(_, item)| *item != now.map(StoredItem::decode))
 }

@@ -1,6 +1,15 @@
 //! The service on the five designs.
 
+mod chunks;
+mod cost;
 mod examples;
-mod support;
-
+mod idempotency;
+mod patterns;
+mod races;
+mod reactions;
+mod remote;
+mod repair;
 mod scenario;
+mod support;
+mod tables;
+mod writes;
