@@ -47,6 +47,7 @@ fn a_story_starts_is_published_and_is_found() {
         "sign-in",
         json!({ "userId": "eve", "email": "eve@example.com", "displayName": "Eve of the sea" }),
     );
+    world.things_happen();
     assert_eq!(world.ask("story", &[("storyId", id)])[0]["authorName"], "Eve of the sea", "names follow");
     world.assert_sound();
 }

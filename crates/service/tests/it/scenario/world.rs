@@ -64,6 +64,11 @@ impl World {
         World { clock, engine, service, runtime, base: format!("/v1/{name}"), address, stopper, thread }
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Moves the clock.
     pub(crate) fn days_pass(&self, days: i64) {
         self.clock.advance_seconds(days * 24 * 60 * 60);
