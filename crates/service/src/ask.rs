@@ -3,6 +3,7 @@
 //! Path of a question: parameters are checked -> `streams` makes the requests -> `page` merges what they find in order -> items are shaped,
 //! and where the page ended becomes a cursor. A collection asks other patterns to their end.
 
+mod apply;
 mod collect;
 mod page;
 mod parameter;
@@ -146,7 +147,11 @@ async fn page<'s>(
     };
     let streams = stream::streams(service, &inner, parameters, by, positions).await?;
     let descending = pattern.order.as_ref().is_some_and(|order| order.value == Order::Descending);
-    page::Page { service, limit, descending, apply }.read(streams).await
+    let (mut rows, next) = page::Page { service, limit, descending, apply }.read(streams).await?;
+    if let Some(apply) = apply.filter(|apply| by != Some(apply.on.value.as_str())) {
+        apply::complete(service, apply, parameters, &mut rows).await?;
+    }
+    Ok((rows, next))
 }
 
 /// The order of two values in a sort key.

@@ -1,7 +1,7 @@
 //! Why something was not done, in the caller's words.
 
 use design::Problem;
-use dynamo::ApiError;
+use dynamo::{ApiError, ErrorKind};
 
 /// Why something was not done. Nothing has changed, unless a variant says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -104,8 +104,12 @@ fn for_what(needed_for: &[String]) -> String {
 }
 
 impl From<ApiError> for Refusal {
+    /// What DynamoDB finds wrong with a request is what the caller gave: plans are sound, and only values can be too long, too deep or too large.
     fn from(error: ApiError) -> Refusal {
-        Refusal::Backend(error)
+        match error.kind {
+            ErrorKind::Validation => Refusal::invalid("request", error.message),
+            _ => Refusal::Backend(error),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use design::Write;
 use dynamo::operation::TransactWriteItem;
 use dynamo::{Item, Value};
 
+use super::send::ACTIONS_MAX;
 use super::{Sent, left, plan, send};
 use crate::answer::{Entity, Written};
 use crate::ids::Ids;
@@ -75,6 +76,10 @@ async fn first_time(
     for attempt in 0..service.options().attempts_max {
         let ids = Ids::new(&seed, service.now_milliseconds());
         let plan = plan(service, write, &ids).await?;
+        if plan.writes.len() >= ACTIONS_MAX {
+            let message = "has no room: the write fills a whole transaction";
+            return Err(Refusal::invalid("idempotency key", message));
+        }
         let items = left(service, &plan.writes);
         let content = Item::from([
             ("fingerprint".to_owned(), Value::from(fingerprint)),

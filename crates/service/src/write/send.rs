@@ -61,8 +61,12 @@ fn failed(service: &Service, plan: &Plan, error: ApiError) -> Result<Sent, Refus
         ErrorKind::TransactionConflict
         | ErrorKind::TransactionInProgress
         | ErrorKind::ProvisionedThroughputExceeded => return Ok(Sent::Lost),
-        _ => return Err(Refusal::Backend(error)),
+        _ => return Err(error.into()),
     };
+    let refused = error.reasons.iter().find(|reason| reason.code == "ValidationError");
+    if let Some(message) = refused.and_then(|reason| reason.message.clone()) {
+        return Err(Refusal::invalid("request", message));
+    }
     if failed.iter().any(|(number, _)| *number >= plan.writes.len()) {
         return Ok(Sent::ExtraFailed);
     }

@@ -10,6 +10,7 @@ mod reactions;
 mod remote;
 mod repair;
 mod scenario;
+mod shop;
 mod support;
 mod tables;
 mod writes;

@@ -164,3 +164,20 @@ async fn deleting_takes_copies_and_counts_away() {
     assert!(service.ask("children", children, Default::default()).await.unwrap().items.is_empty());
     assert_sound(&service).await;
 }
+
+#[tokio::test]
+async fn what_is_too_large_for_an_item_is_the_callers_to_mend() {
+    let service = seeded("wavy-blog").await;
+    let long = "x".repeat(3_000);
+    let category = |slug: &str, name: &str| texts([("CategoryID", "c"), ("Slug", slug), ("Name", name)]);
+    let huge = service.create("Category", category("big", &"x".repeat(450_000)), once()).await;
+    assert!(matches!(huge, Err(Refusal::Invalid(_))), "{huge:?}");
+    let key = service.create("Category", category(&long, "n"), once()).await;
+    assert!(matches!(key, Err(Refusal::Invalid(_))), "{key:?}");
+    let user = texts([("UserID", "u"), ("Username", "mia"), ("Email", &long), ("PasswordHash", "h")]);
+    let copy = service.create("User", user, once()).await;
+    assert!(matches!(copy, Err(Refusal::Invalid(_))), "{copy:?}");
+    let got = service.get("Category", texts([("Slug", &long)]), false).await;
+    assert!(matches!(got, Err(Refusal::Invalid(_))), "{got:?}");
+    assert_sound(&service).await;
+}
