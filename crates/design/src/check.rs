@@ -169,6 +169,9 @@ pub fn check(source: &Source) -> Report {
     let sound = !findings.iter().any(|finding| finding.severity() == Severity::Error);
     if sound {
         design.answers = answers(&design);
+        let names = design.patterns.iter().map(|pattern| pattern.name.value.clone());
+        design.parameters =
+            names.map(|name| (name.clone(), crate::plan::parameters(&design, &name))).collect();
     }
     Report { findings, design: sound.then_some(CheckedDesign { design }) }
 }

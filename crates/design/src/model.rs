@@ -113,6 +113,8 @@ pub struct Design {
     pub allowed: Vec<Allowed>,
     /// For each query pattern the entities that can be in its answer, by their number. Filled when the design is checked.
     pub(crate) answers: BTreeMap<String, Vec<usize>>,
+    /// The parameters of each pattern. Filled when the design is checked.
+    pub(crate) parameters: BTreeMap<String, Vec<crate::plan::Parameter>>,
     /// The characters that separate slots in the design's templates; a `key` contains none of them.
     pub delimiters: String,
 }

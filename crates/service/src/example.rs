@@ -158,7 +158,7 @@ async fn afterwards(service: &Service, expected: &Seed, there: bool) -> Result<(
     let found = crate::read::items(service, &[place], true).await.map_err(words)?;
     match (found.into_iter().flatten().next(), there) {
         (Some(stored), true) => {
-            let item = shape::whole(service.design(), entity, &stored);
+            let item = shape::whole(service.design(), entity, stored);
             same_attributes(&format!("{name} {}", shown(&attributes)), &attributes, &item)
         }
         (None, false) => Ok(()),

@@ -241,7 +241,7 @@ fn differences(wanted: &CreateTable, found: &TableDescription) -> Vec<String> {
             differences.push(format!("{what} is {found} instead of {wanted}"));
         }
     };
-    differ("the key".to_owned(), schema(&wanted.key_schema), schema(&found.key_schema));
+    differ("the key".to_owned(), schema(wanted.key_schema.as_ref()), schema(found.key_schema.as_ref()));
     for definition in wanted.attribute_definitions.iter().flatten() {
         let name = definition.attribute_name.clone().unwrap_or_default();
         let known = found.attribute_definitions.iter().flatten();
@@ -261,11 +261,15 @@ fn differences(wanted: &CreateTable, found: &TableDescription) -> Vec<String> {
         let name = index.index_name.clone().unwrap_or_default();
         let mut known = found.global_secondary_indexes.iter().flatten();
         if let Some(known) = known.find(|known| known.index_name == index.index_name) {
-            differ(format!("the key of index {name}"), schema(&index.key_schema), schema(&known.key_schema));
+            differ(
+                format!("the key of index {name}"),
+                schema(index.key_schema.as_ref()),
+                schema(known.key_schema.as_ref()),
+            );
             differ(
                 format!("the projection of index {name}"),
-                projection(&index.projection),
-                projection(&known.projection),
+                projection(index.projection.as_ref()),
+                projection(known.projection.as_ref()),
             );
         }
     }
@@ -276,13 +280,13 @@ fn differences(wanted: &CreateTable, found: &TableDescription) -> Vec<String> {
             Some(known) => {
                 differ(
                     format!("the key of index {name}"),
-                    schema(&index.key_schema),
-                    schema(&known.key_schema),
+                    schema(index.key_schema.as_ref()),
+                    schema(known.key_schema.as_ref()),
                 );
                 differ(
                     format!("the projection of index {name}"),
-                    projection(&index.projection),
-                    projection(&known.projection),
+                    projection(index.projection.as_ref()),
+                    projection(known.projection.as_ref()),
                 );
             }
             None => differ(format!("local index {name}"), "there".to_owned(), "missing".to_owned()),
@@ -300,12 +304,13 @@ fn differences(wanted: &CreateTable, found: &TableDescription) -> Vec<String> {
     differences
 }
 
-fn schema(schema: &Option<Vec<KeySchemaElement>>) -> String {
-    let names = schema.iter().flatten().map(|element| element.attribute_name.clone().unwrap_or_default());
+fn schema(schema: Option<&Vec<KeySchemaElement>>) -> String {
+    let names =
+        schema.into_iter().flatten().map(|element| element.attribute_name.clone().unwrap_or_default());
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn projection(projection: &Option<Projection>) -> String {
+fn projection(projection: Option<&Projection>) -> String {
     let Some(projection) = projection else { return "nothing".to_owned() };
     match projection.projection_type.as_ref().and_then(Choice::known) {
         Some(ProjectionType::All) => "everything".to_owned(),

@@ -120,20 +120,21 @@ impl Candidate {
 }
 
 /// An item with its attributes and constants, secrets and all: for use inside only.
-pub(crate) fn whole(design: &CheckedDesign, entity: &Declared, stored: &Item) -> Item {
-    let mut item = design::logical_item(design, entity, stored);
-    for counter in &entity.counters {
-        if let Some(value) = design::at(stored, &counter.attribute.value) {
-            design::put_at(&mut item, &counter.attribute.value, value.clone());
-        }
+pub(crate) fn whole(design: &CheckedDesign, entity: &Declared, stored: Item) -> Item {
+    // Where nothing stands in the key alone, what is stored is the item, and the keys beside it.
+    if entity.attributes.iter().all(|attribute| attribute.stored) {
+        let mut item = stored;
+        item.retain(|name, _| entity.attribute(name).is_some() || entity.constant(name).is_some());
+        return item;
     }
+    let mut item = design::logical_item(design, entity, &stored);
     item.extend(entity.constants.iter().map(|(name, value)| (name.value.clone(), value.clone())));
     item
 }
 
 /// A stored item as it is answered.
 pub(crate) fn entity(design: &CheckedDesign, entity: &Declared, stored: &Item) -> Entity {
-    answered(entity, whole(design, entity, stored))
+    answered(entity, whole(design, entity, stored.clone()))
 }
 
 /// A whole item as it is answered.

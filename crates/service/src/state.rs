@@ -2,6 +2,8 @@
 //!
 //! Always true: what is kept here is written in the same transaction as what it is about.
 
+use std::fmt::Write;
+
 use design::ItemKey;
 use dynamo::operation::{CreateTable, Put, TransactWriteItem};
 use dynamo::{Item, KeyType, Value};
@@ -49,7 +51,16 @@ pub(crate) fn put(place: &ItemKey, content: Item, condition: Option<(&str, Item)
 
 /// The hash of some texts, as hexadecimal digits.
 pub(crate) fn fingerprint(parts: &[&[u8]]) -> String {
-    digest(parts).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&digest(parts))
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// The hash of some texts. No two lists of texts run into each other.

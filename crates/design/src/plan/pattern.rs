@@ -24,6 +24,9 @@ const DEPTH_MAX: usize = 8;
 
 /// The parameters of a pattern, in the order in which they are first named.
 pub fn parameters(design: &Design, pattern: &str) -> Vec<Parameter> {
+    if let Some(known) = design.parameters.get(pattern) {
+        return known.clone();
+    }
     let mut found = Vec::new();
     collect(design, pattern, &mut found, 0);
     found

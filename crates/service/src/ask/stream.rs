@@ -81,7 +81,7 @@ impl<'s> Stream<'s> {
                 let found = fetch(service, other).await?;
                 self.position = Some(Item::new());
                 for (table, item) in found {
-                    self.buffer.extend(self.row(service, &table, None, &item));
+                    self.buffer.extend(self.row(service, &table, None, item));
                 }
             }
         }
@@ -149,7 +149,7 @@ impl<'s> Stream<'s> {
             return Err(Refusal::strange("Query"));
         };
         for stored in reply.items.unwrap_or_default() {
-            self.buffer.extend(self.row(service, &table, index.as_deref(), &stored.decode()));
+            self.buffer.extend(self.row(service, &table, index.as_deref(), stored.decode()));
         }
         if let Some(last) = reply.last_evaluated_key {
             if self.buffer.is_empty() {
@@ -162,27 +162,26 @@ impl<'s> Stream<'s> {
     }
 
     /// A stored item as a row; none if it is of no entity that the pattern means.
-    fn row(&self, service: &'s Service, table: &str, index: Option<&str>, stored: &Item) -> Option<Row<'s>> {
+    fn row(&self, service: &'s Service, table: &str, index: Option<&str>, stored: Item) -> Option<Row<'s>> {
         let shapes = &service.inner.shapes;
-        let entity = shapes.recognise(service.design(), table, stored)?;
+        let entity = shapes.recognise(service.design(), table, &stored)?;
         let returns = &self.pattern.returns;
         if !returns.is_empty() && !returns.iter().any(|name| name.value == entity.name.value) {
             return None;
         }
-        let item = shape::whole(service.design(), entity, stored);
         let shape = shapes.table(table)?;
         let own = index.and_then(|index| shape.indexes.get(index));
         let names = shape.key.iter().chain(own.into_iter().flatten());
         let position = names.filter_map(|name| Some((name.clone(), stored.get(name)?.clone()))).collect();
+        let width = index
+            .and_then(|index| service.design().index(index))
+            .map_or(1, |index| index.partition_key.len());
+        let sorted = own.unwrap_or(&shape.key).iter().skip(width).filter_map(|name| stored.get(name));
+        let sorted = sorted.cloned().collect();
+        let item = shape::whole(service.design(), entity, stored);
         let rank = match self.by {
-            Some(by) => design::at(&item, by).cloned().into_iter().collect(),
-            None => {
-                let width = index
-                    .and_then(|index| service.design().index(index))
-                    .map_or(1, |index| index.partition_key.len());
-                let sorted = own.unwrap_or(&shape.key).iter().skip(width);
-                sorted.filter_map(|name| stored.get(name).cloned()).collect()
-            }
+            Some(by) => design::at(&item, by).into_iter().cloned().collect(),
+            None => sorted,
         };
         Some(Row { entity, item, rank, position })
     }

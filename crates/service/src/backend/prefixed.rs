@@ -57,10 +57,10 @@ impl Prefixed {
             Operation::UpdateContinuousBackups(request) => self.name(&mut request.table_name),
             Operation::DescribeContinuousBackups(request) => self.name(&mut request.table_name),
             Operation::BatchGetItem(request) => {
-                request.request_items = self.names(request.request_items.take())
+                request.request_items = self.names(request.request_items.take());
             }
             Operation::BatchWriteItem(request) => {
-                request.request_items = self.names(request.request_items.take())
+                request.request_items = self.names(request.request_items.take());
             }
             Operation::TransactGetItems(request) => {
                 for get in request.transact_items.iter_mut().flatten().filter_map(|item| item.get.as_mut()) {

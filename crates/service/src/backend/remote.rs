@@ -102,8 +102,7 @@ impl Remote {
         if let Operation::TransactWriteItems(request) = operation
             && request.client_request_token.is_none()
         {
-            let bytes = self.random.bytes();
-            let token = bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+            let token = crate::state::hexadecimal(self.random.bytes().get(..16).unwrap_or_default());
             request.client_request_token = Some(token);
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn changes(service: &Service, table: &str, record: &Record) -> Vec<Ch
     let side = |image: &Option<StoredItem>| {
         let stored = image.as_ref()?.decode();
         let entity = service.inner.shapes.recognise(service.design(), table, &stored)?;
-        Some((entity.name.value.clone(), crate::shape::whole(service.design(), entity, &stored)))
+        Some((entity.name.value.clone(), crate::shape::whole(service.design(), entity, stored)))
     };
     let change = |entity: String, old: Option<Item>, new: Option<Item>| Change {
         item: ItemChange { entity, old, new },

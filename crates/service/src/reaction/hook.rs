@@ -21,19 +21,20 @@ const ROUND: i32 = 100;
 /// Sends the events that are due; how many were delivered.
 pub(super) async fn deliver(service: &Service, poster: &dyn Poster) -> Result<u64, Refusal> {
     let now = service.now_milliseconds();
-    let mut delivered = 0;
+    let mut count = 0;
     for item in waiting(service, Some(now)).await? {
         let event = Event::of(&item);
-        let posted = poster.post(&event.url, headers(service, &event.body), event.body.clone().into_bytes());
-        match posted.await {
+        let delivery =
+            poster.post(&event.url, headers(service, &event.body), event.body.clone().into_bytes());
+        match delivery.await {
             Posted::Delivered => {
                 run(service, vec![gone(service, &event.sort)]).await?;
-                delivered += 1;
+                count += 1;
             }
             Posted::Failed(why) => put_off(service, &event, item, &why).await?,
         }
     }
-    Ok(delivered)
+    Ok(count)
 }
 
 /// An event in the outbox.
@@ -84,7 +85,7 @@ fn headers(service: &Service, body: &str) -> Vec<(String, String)> {
     let seconds = service.now_milliseconds().div_euclid(1_000);
     let key = hmac::Key::new(hmac::HMAC_SHA256, &service.options().hook_secret);
     let tag = hmac::sign(&key, format!("{seconds}.{body}").as_bytes());
-    let hex = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = state::hexadecimal(tag.as_ref());
     vec![
         ("content-type".to_owned(), "application/cloudevents+json; charset=utf-8".to_owned()),
         ("monotable-signature".to_owned(), format!("t={seconds},v1={hex}")),

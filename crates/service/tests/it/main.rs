@@ -1,5 +1,14 @@
 //! The service on the five designs.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::default_trait_access,
+    clippy::type_complexity,
+    reason = "a test that is surprised should stop"
+)]
+
 mod chunks;
 mod cost;
 mod examples;

@@ -92,7 +92,7 @@ async fn selected_attributes_are_paged_with_their_keys() {
             break;
         }
     }
-    assert_eq!(totals, (1..=5).map(|total| Value::N(Number::from(total as i64))).collect::<Vec<_>>());
+    assert_eq!(totals, (1..=5_i64).map(|total| Value::N(Number::from(total))).collect::<Vec<_>>());
 }
 
 #[tokio::test]
