@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use design::CheckedDesign;
 use engine::{Durability, Engine};
-use service::{Backend, Embedded, Service};
+use service::{Backend, Embedded, Remote, RemoteSettings, Service};
 
 use crate::database::Place;
 use crate::design_file;
@@ -21,9 +21,75 @@ pub(crate) const DATA: &str = "monotable-data";
 pub(crate) struct DesignPlace {
     /// The directory of the embedded database; monotable-data if nothing else is said.
     #[arg(long, value_name = "DIR", env = "MONOTABLE_DATA")]
-    pub(crate) data: Option<PathBuf>,
+    data: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) variables: Variables,
+    remote: RemotePlace,
+    #[command(flatten)]
+    variables: Variables,
+}
+
+/// DynamoDB, or a server that speaks its protocol.
+#[derive(Args, Clone, Default)]
+pub(crate) struct RemotePlace {
+    /// A server that speaks DynamoDB, such as http://127.0.0.1:8000; with the access key in AWS_ACCESS_KEY_ID and
+    /// AWS_SECRET_ACCESS_KEY.
+    #[arg(long, value_name = "URL", env = "MONOTABLE_ENDPOINT_URL", conflicts_with = "data")]
+    endpoint_url: Option<String>,
+    /// The embedded database, or Amazon DynamoDB with the usual AWS configuration.
+    #[arg(long, value_enum, default_value_t = BackendKind::Embedded, env = "MONOTABLE_BACKEND")]
+    backend: BackendKind,
+    /// The profile in the AWS configuration.
+    #[arg(long, value_name = "NAME", env = "AWS_PROFILE")]
+    profile: Option<String>,
+}
+
+/// What a design runs on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackendKind {
+    /// The database in this program.
+    #[default]
+    Embedded,
+    /// Amazon DynamoDB.
+    Dynamodb,
+}
+
+impl RemotePlace {
+    /// The server at this address.
+    pub(crate) fn at(endpoint_url: Option<&str>) -> RemotePlace {
+        RemotePlace { endpoint_url: endpoint_url.map(str::to_owned), ..RemotePlace::default() }
+    }
+
+    /// Whether another database than the embedded one is meant.
+    pub(crate) fn is_meant(&self) -> bool {
+        self.endpoint_url.is_some() || self.backend == BackendKind::Dynamodb
+    }
+
+    /// Connects; none where the embedded database is meant.
+    pub(crate) fn connect(&self, work: &Work) -> Result<Option<Arc<dyn Backend>>, Failure> {
+        let mut settings = RemoteSettings { profile: self.profile.clone(), ..RemoteSettings::default() };
+        match (&self.endpoint_url, self.backend) {
+            (None, BackendKind::Embedded) => return Ok(None),
+            (None, BackendKind::Dynamodb) => {}
+            (Some(url), _) => {
+                settings.endpoint_url = Some(url.clone());
+                // A server on this machine asks for a region and a key, and believes any.
+                let is_set = |name: &str| std::env::var_os(name).is_some();
+                if !is_set("AWS_ACCESS_KEY_ID") && self.profile.is_none() {
+                    settings.access_key = Some(("local".to_owned(), "local".to_owned()));
+                }
+                if !is_set("AWS_REGION") && !is_set("AWS_DEFAULT_REGION") {
+                    settings.region = Some("us-east-1".to_owned());
+                }
+            }
+        }
+        let remote = work.wait(Remote::connect(settings)).map_err(|error| {
+            Failure::with_help(
+                format!("cannot reach {}: {error}", self.endpoint_url.as_deref().unwrap_or("DynamoDB")),
+                "is it running, and is the access key right? `monotable serve` starts a server",
+            )
+        })?;
+        Ok(Some(Arc::new(remote)))
+    }
 }
 
 /// Variables of designs.
@@ -64,7 +130,11 @@ pub(crate) fn parse_pair(text: &str) -> Result<(String, String), String> {
 impl DesignPlace {
     /// The place that another command's options name.
     pub(crate) fn of(place: &Place, variables: &Variables) -> DesignPlace {
-        DesignPlace { data: place.directory().map(Path::to_owned), variables: variables.clone() }
+        DesignPlace {
+            data: place.directory().map(Path::to_owned),
+            remote: RemotePlace::at(place.endpoint()),
+            variables: variables.clone(),
+        }
     }
 
     /// A service for a design, its tables made where they were missing.
@@ -73,14 +143,17 @@ impl DesignPlace {
         let variables = self.variables.of(std::slice::from_ref(&design))?;
         let service = Service::new(
             design,
-            self.backend()?,
+            self.backend(work)?,
             service::Options { variables, ..service::Options::default() },
         );
         work.wait(service.prepare()).map_err(Failure::new)?;
         Ok(service)
     }
 
-    fn backend(&self) -> Result<Arc<dyn Backend>, Failure> {
+    fn backend(&self, work: &Work) -> Result<Arc<dyn Backend>, Failure> {
+        if let Some(remote) = self.remote.connect(work)? {
+            return Ok(remote);
+        }
         let data = self.data.as_deref().unwrap_or(Path::new(DATA));
         // What a command has said it did is done, whatever happens next.
         let options = engine::Options { durability: Durability::Sync, ..engine::Options::default() };

@@ -189,7 +189,10 @@ fn of_item(design: &CheckedDesign, entity: &Entity) -> Map<String, Value> {
     }
     let mut item = Map::from_iter([("parameters".to_owned(), Value::Array(key)), ("get".to_owned(), get)]);
     if is_writable(entity) {
-        let headers = json!([reference("parameters", "IdempotencyKey"), reference("parameters", "IfMatch")]);
+        let mut headers = vec![reference("parameters", "IdempotencyKey")];
+        if entity.attributes.iter().any(|attribute| attribute.kind == design::Type::Version) {
+            headers.push(reference("parameters", "IfMatch"));
+        }
         let patch = json!({
             "operationId": format!("update{name}"),
             "tags": ["entities"],

@@ -6,14 +6,16 @@ mod greeting;
 use std::io::Write;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use engine::{Durability, Engine, Options};
 use server::{Access, Credentials, Limits, Server, Settings, StartError, Tls};
+use service::{Backend, Embedded};
 use tracing::level_filters::LevelFilter;
 
 use crate::design_file::BUILT_IN;
-use crate::design_place::{DATA, Variables};
+use crate::design_place::{DATA, RemotePlace, Variables, Work};
 use crate::failure::Failure;
 use crate::logs::{self, LogFormat};
 use crate::size::{parse_durability, parse_size};
@@ -38,8 +40,10 @@ pub(crate) struct Serve {
     /// The directory of the database; it is made where there is none. monotable-data if nothing else is said.
     #[arg(long, value_name = "DIR", env = "MONOTABLE_DATA")]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    remote: RemotePlace,
     /// Keep everything in memory; it is gone when the server stops.
-    #[arg(long, conflicts_with = "data", env = "MONOTABLE_IN_MEMORY")]
+    #[arg(long, conflicts_with_all = ["data", "endpoint_url"], env = "MONOTABLE_IN_MEMORY")]
     in_memory: bool,
     /// The port; 0 lets the system choose one.
     #[arg(long, short, default_value_t = 8000, env = "MONOTABLE_PORT")]
@@ -100,6 +104,7 @@ Examples:
   monotable serve                                  everything: five designs with data, in ./monotable-data, on port 8000
   monotable serve shop.toml                        your design, on a durable database in ./monotable-data
   monotable serve shop.toml --in-memory --seed     your design with its seed data, gone when it stops
+  monotable serve shop.toml --backend dynamodb     your design on Amazon DynamoDB
   monotable serve --in-memory                      only the DynamoDB protocol, for tests
   monotable serve --data ./data --port 8001
   monotable serve --data ./data --port 0 --ready-file ready.txt
@@ -122,8 +127,20 @@ impl Serve {
         let credentials = self.credentials()?;
         let is_open = credentials.is_empty();
         let mut settings = self.settings(credentials)?;
-        let engine = self.engine()?;
-        let designs = self.running(&engine)?;
+        let work = Work::start()?;
+        let remote = self.remote.connect(&work)?;
+        // On another database there is nothing for the DynamoDB protocol here.
+        settings.dynamodb = remote.is_none();
+        let engine = if remote.is_some() { Engine::in_memory() } else { self.engine()? };
+        let backend = remote.unwrap_or_else(|| Arc::new(Embedded::new(engine.clone())));
+        let designs = self.running(backend, work)?;
+        if designs.is_none() && !settings.dynamodb {
+            return Err(Failure::with_help(
+                "which design?",
+                "name the designs to serve: monotable serve shop.toml",
+            )
+            .as_misuse());
+        }
         settings.pages = designs.as_ref().map(Designs::pages);
         let server = Server::bind(engine, settings).map_err(explain)?;
         let endpoint = self.endpoint(server.address());
@@ -158,11 +175,11 @@ impl Serve {
 
     /// Whether nothing was said about what to serve: then it is everything there is.
     fn is_tour(&self) -> bool {
-        self.designs.is_empty() && self.data.is_none() && !self.in_memory
+        self.designs.is_empty() && self.data.is_none() && !self.in_memory && !self.remote.is_meant()
     }
 
     /// The designs that are served, ready to be asked.
-    fn running(&self, engine: &Engine) -> Result<Option<Designs>, Failure> {
+    fn running(&self, backend: Arc<dyn Backend>, work: Work) -> Result<Option<Designs>, Failure> {
         let given = match self.is_tour() {
             true => BUILT_IN.map(|(name, _)| name.to_owned()).to_vec(),
             false => self.designs.clone(),
@@ -170,7 +187,7 @@ impl Serve {
         if given.is_empty() {
             return Ok(None);
         }
-        Designs::start(&given, engine, &self.variables, self.seed || self.is_tour()).map(Some)
+        Designs::start(&given, backend, work, &self.variables, self.seed || self.is_tour()).map(Some)
     }
 
     fn credentials(&self) -> Result<Credentials, Failure> {

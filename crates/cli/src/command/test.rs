@@ -1,16 +1,17 @@
 //! `monotable test`: the examples of a design, carried out.
 
-use std::sync::Arc;
+mod trial;
 
 use clap::Args;
 use design::CheckedDesign;
-use engine::Engine;
-use service::{Embedded, ExampleOutcome, Service, test_examples};
+use service::{ExampleOutcome, Service, test_examples};
 
 use crate::design_file;
-use crate::design_place::{Variables, Work};
+use crate::design_place::{RemotePlace, Variables, Work};
 use crate::failure::Failure;
 use crate::output::{self, Format};
+
+use trial::Trial;
 
 /// Carries out the examples of designs: each on new tables with the design's seed data.
 #[derive(Args)]
@@ -23,13 +24,23 @@ pub(crate) struct Test {
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
     #[command(flatten)]
+    remote: TestPlace,
+    #[command(flatten)]
     variables: Variables,
+}
+
+#[derive(Args)]
+struct TestPlace {
+    /// Carry them out on a server that speaks DynamoDB, on tables with names of their own that are deleted afterwards.
+    #[arg(long, value_name = "URL", env = "MONOTABLE_ENDPOINT_URL")]
+    endpoint_url: Option<String>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   monotable test shop.toml                          in memory; nothing is left behind
   monotable test designs/*.toml --format json
+  monotable test shop.toml --endpoint-url http://127.0.0.1:8000
 
 An example in a design:
   [example.orders]
@@ -65,16 +76,20 @@ impl Test {
 
     fn carry_out(&self, design: &CheckedDesign, work: &Work) -> Result<Vec<ExampleOutcome>, Failure> {
         let variables = self.variables.of(std::slice::from_ref(design))?;
+        let remote = RemotePlace::at(self.remote.endpoint_url.as_deref()).connect(work)?;
+        let trial = Trial::new(remote);
         let fresh = || {
             let options = service::Options { variables: variables.clone(), ..service::Options::default() };
-            let backend = Arc::new(Embedded::new(Engine::in_memory()));
+            let backend = trial.backend();
             let service = Service::new(design.clone(), backend, options);
             async move {
                 service.prepare().await?;
                 Ok(service)
             }
         };
-        Ok(work.wait(test_examples(design, fresh)))
+        let outcomes = work.wait(test_examples(design, fresh));
+        work.wait(trial.clean_up())?;
+        Ok(outcomes)
     }
 }
 

@@ -220,3 +220,37 @@ fn a_terminated_server_ends_well_and_says_where_it_was() {
     server.child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(said.trim_end(), format!("Monotable {} ready on http://{address}", env!("CARGO_PKG_VERSION")));
 }
+
+/// Sends a request and gives the whole answer.
+fn ask(server: &Serving, request: &str) -> String {
+    let mut stream = TcpStream::connect(server.endpoint.strip_prefix("http://").unwrap()).unwrap();
+    stream
+        .write_all(format!("{request}\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes())
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+#[test]
+fn designs_are_served_beside_the_protocol_and_run_on_it_from_elsewhere() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Serving::start(directory.path(), &["kefir", "--in-memory", "--seed"]);
+    let batches = ask(&server, "GET /v1/kefir/patterns/batches?userId=ada HTTP/1.1");
+    assert!(batches.starts_with("HTTP/1.1 200") && batches.contains("Ginger and lemon"), "{batches}");
+    assert!(ask(&server, "GET /v1/kefir HTTP/1.1").contains("<h1>kefir</h1>"));
+    assert!(ask(&server, "GET /v1/nothing HTTP/1.1").starts_with("HTTP/1.1 404"));
+
+    // The same tables, through the AWS SDK.
+    let at = ["--endpoint-url", server.endpoint.as_str()];
+    let tables = monotable(&[&["table", "list"][..], &at].concat());
+    assert!(stdout(&tables).contains("kefir-app-dev-table"), "{}", stderr(&tables));
+    let asked = monotable(&[&["run", "kefir", "batches", "userId=ada"][..], &at].concat());
+    assert!(stdout(&asked).contains("Raspberry"), "{}", stderr(&asked));
+    let verified = monotable(&[&["verify", "kefir"][..], &at].concat());
+    assert!(verified.status.success(), "{}{}", stdout(&verified), stderr(&verified));
+    let examples = monotable(&[&["test", "story-nodes"][..], &at].concat());
+    assert!(examples.status.success(), "{}{}", stdout(&examples), stderr(&examples));
+    let left = monotable(&[&["table", "list"][..], &at].concat());
+    assert_eq!(stdout(&left), stdout(&tables), "nothing is left of the examples");
+}

@@ -26,10 +26,10 @@ pub(crate) fn of_type(design: &CheckedDesign, kind: &Type) -> Value {
         Type::Uuid => json!({ "type": "string", "format": "uuid" }),
         Type::Time36 => json!({ "type": "string", "pattern": "^[0-9a-z]{20}$" }),
         Type::Timestamp(Precision::Seconds, _) => {
-            json!({ "type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}Z$", "examples": ["2024-01-15T10:30:00Z"] })
+            json!({ "type": "string", "pattern": format!("^{TIME}Z$"), "examples": ["2024-01-15T10:30:00Z"] })
         }
         Type::Timestamp(Precision::Milliseconds, _) => {
-            json!({ "type": "string", "pattern": "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$", "examples": ["2024-01-15T10:30:00.000Z"] })
+            json!({ "type": "string", "pattern": format!("^{TIME}\\.[0-9]{{3}}Z$"), "examples": ["2024-01-15T10:30:00.000Z"] })
         }
         Type::Timestamp(Precision::Varying, _) => json!({ "type": "string", "minLength": 1 }),
         Type::Date => json!({ "type": "string", "format": "date" }),
@@ -44,6 +44,9 @@ pub(crate) fn of_type(design: &CheckedDesign, kind: &Type) -> Value {
     }
 }
 
+/// A day and a time of it, to the second.
+const TIME: &str =
+    "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
 const BASE64: &str = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$";
 
 fn set(items: Value) -> Value {

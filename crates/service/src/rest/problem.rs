@@ -164,6 +164,8 @@ impl From<Refusal> for ProblemDetails {
             Refusal::Busy => {
                 ProblemDetails::new(S::SERVICE_UNAVAILABLE, "busy", "Too many writes at once", detail)
             }
+            // The words say how much was done; sent again with the same idempotency key, it goes on from there.
+            Refusal::Partly { because, .. } => ProblemDetails { detail, ..ProblemDetails::from(*because) },
             Refusal::Backend(error) => of_backend(&error),
             other => internal(&other.to_string()),
         }

@@ -6,7 +6,7 @@
 //! Path of an operation: everything at once if it fits -> else its beginning is put down -> chunk after chunk -> the outcome is kept.
 
 use design::{EachOver, Operation, Write};
-use dynamo::operation::{TransactWriteItem, Update};
+use dynamo::operation::{Delete, TransactWriteItem, Update};
 use dynamo::{Item, Number, Value};
 
 use super::outcome::{self, Remembered};
@@ -62,8 +62,31 @@ pub(crate) async fn operate(
         return outcome::repeated(service, &first, &fingerprint).await;
     };
     complete(operation, &mut inputs, &progress);
-    let items = run(service, operation, &inputs, &key, progress, total).await?;
-    Ok(Written { items, repeated: false })
+    match run(service, operation, &inputs, &key, progress, total).await {
+        Ok(items) => Ok(Written { items, repeated: false }),
+        Err(refusal) => {
+            if !matches!(refusal, Refusal::Partly { .. }) {
+                forget(service, &key).await?;
+            }
+            Err(refusal)
+        }
+    }
+}
+
+/// Takes the beginning of an operation back of which nothing was done: its key is free again.
+async fn forget(service: &Service, key: &str) -> Result<(), Refusal> {
+    let place = outcome::place(service, key);
+    let delete = Delete {
+        key: Some(place.key),
+        table_name: Some(place.table),
+        condition_expression: Some("done = :nothing".to_owned()),
+        expression_attribute_values: Some(Item::from([(":nothing".to_owned(), Value::from(0))])),
+        ..Delete::default()
+    };
+    let action = TransactWriteItem { delete: Some(delete), ..TransactWriteItem::default() };
+    let plan = Plan { writes: Vec::new(), read: Vec::new() };
+    // Where somebody else has done a chunk meanwhile, or it could not be taken back, it stays and can be resumed.
+    send(service, &plan, vec![action]).await.map(drop)
 }
 
 /// How many elements the longest of its lists has.
@@ -213,7 +236,10 @@ async fn run(
                 crate::backoff::pause(service, attempt).await;
                 attempt += 1;
                 // Somebody else may be resuming it too.
-                match outcome::remembered(service, key).await?.as_ref().and_then(Progress::of) {
+                let Some(remembered) = outcome::remembered(service, key).await? else {
+                    return Err(Refusal::Busy);
+                };
+                match Progress::of(&remembered) {
                     Some(now) => progress = now,
                     None => break,
                 }

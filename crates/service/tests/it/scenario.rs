@@ -9,6 +9,7 @@
 )]
 
 mod bad_input;
+mod cost;
 mod kefir;
 mod stak_inbox;
 mod story_hub;

@@ -77,3 +77,31 @@ fn narrow(size: usize) -> io::Result<u32> {
 fn too_large() -> io::Error {
     io::Error::other("the archive would be larger than 4 GB; use --csv DIR")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use flate2::read::DeflateDecoder;
+
+    use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out_again() {
+        let files = [("a.csv".to_owned(), b"x,y\r\n1,2\r\n".repeat(50)), ("b.csv".to_owned(), Vec::new())];
+        let archive = archive(&files).unwrap();
+        // Signature, nine numbers of the head, then the name and the content.
+        assert!(archive.starts_with(b"PK\x03\x04"));
+        let size = u32::from_le_bytes(archive[18..22].try_into().unwrap()) as usize;
+        assert_eq!(&archive[30..35], b"a.csv");
+        let mut content = Vec::new();
+        DeflateDecoder::new(&archive[35..35 + size]).read_to_end(&mut content).unwrap();
+        assert_eq!(content, files[0].1);
+        let end = &archive[archive.len() - 22..];
+        assert!(end.starts_with(b"PK\x05\x06"));
+        assert_eq!(end[10], 2, "two files");
+        let list = u32::from_le_bytes(end[16..20].try_into().unwrap()) as usize;
+        assert!(archive[list..].starts_with(b"PK\x01\x02"));
+        assert_eq!(archive.len() - 22 - list, u32::from_le_bytes(end[12..16].try_into().unwrap()) as usize);
+    }
+}

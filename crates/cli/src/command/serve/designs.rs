@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use design::CheckedDesign;
-use engine::Engine;
 use server::Pages;
-use service::{Embedded, HttpPoster, Rest, Service, TableChange};
+use service::{Backend, HttpPoster, Rest, Service, TableChange};
 
 use crate::design_file;
 use crate::design_place::{Variables, Work};
@@ -23,15 +22,14 @@ impl Designs {
     /// Makes the tables of the designs, and their seed data where the tables are new.
     pub(super) fn start(
         given: &[String],
-        engine: &Engine,
+        backend: Arc<dyn Backend>,
+        work: Work,
         variables: &Variables,
         with_seed: bool,
     ) -> Result<Designs, Failure> {
         let designs = given.iter().map(|given| design_file::checked(given)).collect::<Result<Vec<_>, _>>()?;
         refuse_one_name_twice(&designs)?;
         let variables = variables.of(&designs)?;
-        let backend = Arc::new(Embedded::new(engine.clone()));
-        let work = Work::start()?;
         let mut services = Vec::new();
         for design in designs {
             let options = service::Options { variables: variables.clone(), ..service::Options::default() };

@@ -16,7 +16,9 @@ impl Serve {
         if !std::io::stdout().is_terminal() && !self.is_tour() {
             return first;
         }
-        let data = if self.in_memory {
+        let data = if self.remote.is_meant() {
+            "elsewhere".to_owned()
+        } else if self.in_memory {
             "in memory, gone when the server stops".to_owned()
         } else {
             self.directory().display().to_string()
@@ -44,6 +46,9 @@ impl Serve {
             if let Some(command) = designs.all().find_map(|design| deed(design, endpoint, user)) {
                 let _ = writeln!(text, "\nDo something:\n{command}");
             }
+        }
+        if self.remote.is_meant() {
+            return text;
         }
         let _ = write!(
             text,

@@ -29,6 +29,7 @@ fn names(problem: &Value) -> Vec<&str> {
     let mut names =
         problem["errors"].as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect::<Vec<_>>();
     names.sort_unstable();
+    names.dedup();
     names
 }
 

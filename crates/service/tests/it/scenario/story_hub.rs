@@ -47,6 +47,7 @@ fn a_story_starts_is_published_and_is_found() {
         "sign-in",
         json!({ "userId": "eve", "email": "eve@example.com", "displayName": "Eve of the sea" }),
     );
+    world.things_happen();
     assert_eq!(world.ask("story", &[("storyId", id)])[0]["authorName"], "Eve of the sea", "names follow");
     world.assert_sound();
 }
@@ -103,7 +104,7 @@ fn votes_are_one_each_can_be_changed_and_withdrawn() {
     assert_eq!(upvotes(), [0, 0, 0]);
     world
         .tries("withdraw-vote", json!({ "userId": "ada", "nodeId": FOG }))
-        .is_refused(409, "there is no vote to withdraw");
+        .is_refused(404, "there is no vote to withdraw");
     world.assert_sound();
 }
 
@@ -153,4 +154,56 @@ fn notifications_are_read() {
         json!({ "userId": "ada", "createdAt": found[0]["createdAt"], "notificationId": id }),
     );
     assert_eq!(world.ask("notification", &[("notificationId", id)])[0]["read"], true);
+}
+
+#[test]
+fn whoever_wrote_something_hears_of_it() {
+    let world = World::of("story-hub");
+    world.things_happen();
+    let heard = |user: &str| {
+        let found = world.ask("notifications", &[("userId", user)]);
+        let mut kinds = all(&found, "type").into_iter().map(str::to_owned).collect::<Vec<_>>();
+        kinds.sort();
+        kinds
+    };
+    let (ada, ben) = (heard("ada"), heard("ben"));
+    let more = |before: &[String], kind: &str| {
+        let mut all = before.to_vec();
+        all.push(kind.to_owned());
+        all.sort();
+        all
+    };
+    world.does("add-branch", json!({ "storyId": STORY, "parentNodeId": STAIRS, "authorId": "ada", "title": "The lamp", "content": "…", "depth": 2 }));
+    world.things_happen();
+    let ben = {
+        assert_eq!(heard("ben"), more(&ben, "NEW_BRANCH"));
+        heard("ben")
+    };
+    world.does("vote", json!({ "userId": "ada", "storyId": STORY, "nodeId": STAIRS, "voteType": "UPVOTE" }));
+    world.does("approve-branch", json!({ "storyId": STORY, "nodeId": STAIRS, "userId": "ada" }));
+    world.things_happen();
+    let ben = {
+        assert_eq!(heard("ben"), more(&more(&ben, "UPVOTE"), "AUTHOR_APPROVED"));
+        heard("ben")
+    };
+    world
+        .tries("complete-story", json!({ "storyId": STORY, "userId": "ben" }))
+        .is_refused(409, "only its author can complete");
+    world.does("complete-story", json!({ "storyId": STORY, "userId": "ada" }));
+    world.things_happen();
+    assert_eq!(heard("ben"), more(&ben, "STORY_COMPLETED"), "once, however many chapters");
+    assert_eq!(heard("ada"), more(&ada, "STORY_COMPLETED"));
+    world.things_happen();
+    assert_eq!(heard("ben"), more(&ben, "STORY_COMPLETED"));
+    world.assert_sound();
+}
+
+#[test]
+fn a_new_name_is_everywhere_it_was() {
+    let world = World::of("story-hub");
+    world.does("sign-in", json!({ "userId": "ben", "email": "ben@example.com", "displayName": "Benjamin" }));
+    world.things_happen();
+    assert_eq!(chapter(&world, STAIRS)["authorName"], "Benjamin");
+    assert_eq!(chapter(&world, FOG)["authorName"], "Ada");
+    world.assert_sound();
 }

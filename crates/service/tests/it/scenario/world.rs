@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use bytes::Bytes;
 use design::{Source, check};
 use engine::{Engine, ManualClock};
-use monotable_service::{Embedded, Options, Rest, Service};
+use monotable_service::{Embedded, HttpPoster, Options, Rest, Service};
 use serde_json::Value;
 use server::{Answering, Pages, Server, Settings, Stopper};
 
@@ -64,9 +64,26 @@ impl World {
         World { clock, engine, service, runtime, base: format!("/v1/{name}"), address, stopper, thread }
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Moves the clock.
     pub(crate) fn days_pass(&self, days: i64) {
         self.clock.advance_seconds(days * 24 * 60 * 60);
+    }
+
+    /// What happens by itself happens: expired items go, and reactions follow what was written.
+    pub(crate) fn things_happen(&self) {
+        self.engine.keep_house().unwrap();
+        let reactions = self.service.reactions(Arc::new(HttpPoster));
+        // A reaction may be the cause of another.
+        for _ in 0..3 {
+            self.runtime.block_on(reactions.catch_up()).unwrap();
+        }
+        let status = self.runtime.block_on(reactions.status()).unwrap();
+        assert!(status.dead_letters.is_empty(), "{:#?}", status.dead_letters);
     }
 
     /// What nobody has done by hand is as the items imply.
