@@ -38,6 +38,34 @@ pub fn run(seconds: u64) {
     report::write(&found, &missing, &measured);
 }
 
+/// Fills and loads a server that is running already, for a profiler to look at.
+pub fn load_one(address: &str) {
+    let address = address.parse().expect("an address with its port");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        load::create_tables(address).await.expect("a table");
+        load::fill(address).await.expect("items");
+    });
+    for connections in [1, 32] {
+        let drive = Drive {
+            connections,
+            warm_up: Duration::from_millis(200),
+            time: Duration::from_secs(1),
+            rate: None,
+        };
+        for workload in load::workloads(100 * connections as u64) {
+            let outcome = load::run(address, &workload, drive);
+            println!(
+                "{:<22} {connections:>3} {:>9.0}/s p50 {:>7.0} µs, p99 {:>7.0} µs",
+                workload.name,
+                outcome.per_second,
+                outcome.quantile_microseconds(0.5),
+                outcome.quantile_microseconds(0.99)
+            );
+        }
+    }
+}
+
 fn start(peer: &Peer) -> Result<Running, String> {
     let running = peer.start()?;
     if peer.is_database {

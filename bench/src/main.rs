@@ -24,12 +24,13 @@ fn main() {
         "memory" => memory::run(if scale == 0 { 50_000 } else { scale }),
         "disk" => disk::run(if scale == 0 { 1_000_000 } else { scale }),
         "compare" => compare::run(if scale == 0 { 4 } else { scale as u64 }),
+        "load" => compare::load_one(&std::env::args().nth(2).unwrap_or_default()),
         "nothing" => nothing::serve(u16::try_from(scale).expect("a port")),
         "shape" => shape::run(),
         "profile" => profile::run(&std::env::args().nth(3).unwrap_or_default(), scale),
         _ => {
             eprintln!(
-                "usage: cargo run --release -- memory|disk|shape|compare|profile [items or seconds [get|put|query|replace]]"
+                "usage: cargo run --release -- memory|disk|shape|compare|load|profile [items, seconds or ADDRESS:PORT [get|put|query|replace]]"
             );
             std::process::exit(2);
         }
