@@ -92,7 +92,8 @@ fn admitted(
     body: Result<body::RequestBody, BodyError>,
 ) -> Result<Request<Bytes>, Refused> {
     let mut body = body.map_err(Refused::Body)?;
-    let access = access(service, head, &body.bytes).map_err(|problem| Refused::Sender(Box::new(problem)))?;
+    let access = access(service, head, &body.bytes)
+        .map_err(|message| Refused::Sender(Box::new(unauthorized(&message))))?;
     if access == Access::ReadOnly && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refused::Sender(Box::new(read_only())));
     }
@@ -104,8 +105,8 @@ fn admitted(
     Ok(request)
 }
 
-/// What the sender of a request may do.
-fn access(service: &Service, head: &Parts, body: &[u8]) -> Result<Access, Response<Bytes>> {
+/// What the sender of a request may do, or why nothing.
+fn access(service: &Service, head: &Parts, body: &[u8]) -> Result<Access, String> {
     let credentials = &service.verifier.credentials;
     if credentials.is_empty() {
         return Ok(Access::Full);
@@ -113,15 +114,15 @@ fn access(service: &Service, head: &Parts, body: &[u8]) -> Result<Access, Respon
     if let Some((id, secret)) = basic(head) {
         return credentials
             .verify(&id, &secret)
-            .ok_or_else(|| unauthorized("The access key or its secret is wrong"));
+            .ok_or_else(|| "The access key or its secret is wrong".to_owned());
     }
-    let claim = authentication::claim(head).map_err(|error| unauthorized(&error.message))?;
+    let claim = authentication::claim(head).map_err(|error| error.message)?;
     let is_signed =
         |name: &str| claim.signed_headers.split(';').any(|signed| signed.eq_ignore_ascii_case(name));
     if let Some(name) = MATTERING.iter().find(|name| head.headers.contains_key(**name) && !is_signed(name)) {
-        return Err(unauthorized(&format!("The header {name} must be signed")));
+        return Err(format!("The header {name} must be signed"));
     }
-    service.verifier.verify(&claim, head, body, now()).map_err(|error| unauthorized(&error.message))
+    service.verifier.verify(&claim, head, body, now()).map_err(|error| error.message)
 }
 
 /// User and password of HTTP Basic.
