@@ -92,7 +92,7 @@ fn admitted(
     body: Result<body::RequestBody, BodyError>,
 ) -> Result<Request<Bytes>, Refused> {
     let mut body = body.map_err(Refused::Body)?;
-    let access = access(service, head, &body.bytes).map_err(|problem| Refused::Sender(Box::new(problem)))?;
+    let access = access(service, head, &body.bytes).map_err(Refused::Sender)?;
     if access == Access::ReadOnly && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refused::Sender(Box::new(read_only())));
     }
@@ -105,7 +105,7 @@ fn admitted(
 }
 
 /// What the sender of a request may do.
-fn access(service: &Service, head: &Parts, body: &[u8]) -> Result<Access, Response<Bytes>> {
+fn access(service: &Service, head: &Parts, body: &[u8]) -> Result<Access, Box<Response<Bytes>>> {
     let credentials = &service.verifier.credentials;
     if credentials.is_empty() {
         return Ok(Access::Full);
@@ -170,12 +170,12 @@ fn whole(answer: Response<Bytes>) -> Answer {
     answer.map(Full::new)
 }
 
-fn unauthorized(detail: &str) -> Response<Bytes> {
+fn unauthorized(detail: &str) -> Box<Response<Bytes>> {
     let mut answer = problem(StatusCode::UNAUTHORIZED, "Not authenticated", detail);
     answer
         .headers_mut()
         .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"monotable\", charset=\"UTF-8\""));
-    answer
+    Box::new(answer)
 }
 
 fn read_only() -> Response<Bytes> {
