@@ -1,6 +1,6 @@
 //! One operation of ours alone, again and again, for a profiler to look at.
 
-use dynamo::operation::{GetItem, PutItem, Query};
+use dynamo::operation::{GetItem, Put, PutItem, Query, TransactWriteItem, TransactWriteItems};
 use dynamo::{Item, Operation, Value};
 use engine::Engine;
 
@@ -20,6 +20,7 @@ pub fn run(what: &str, count: usize) {
         match what {
             "get" => gets(&engine, count),
             "query" => queries(&engine, count),
+            "transact" => transactions(&engine, count / 3),
             "replace" => replaces(&engine, count),
             _ => return,
         }
@@ -33,6 +34,26 @@ fn gets(engine: &Engine, count: usize) {
         assert!(engine.get_item(request).expect("a get").item.is_some());
     });
     println!("get {get:.0}/s");
+}
+
+fn transactions(engine: &Engine, count: usize) {
+    let mut requests: Vec<_> = (0..count)
+        .map(|n| {
+            let actions = [0, 1, 2].map(|k| TransactWriteItem {
+                put: Some(Put {
+                    item: Some(item(n * 3 + k)),
+                    table_name: Some("Items".to_owned()),
+                    ..Put::default()
+                }),
+                ..TransactWriteItem::default()
+            });
+            TransactWriteItems { transact_items: Some(actions.into()), ..TransactWriteItems::default() }
+        })
+        .collect();
+    let transactions = rate(count, |_| {
+        engine.transact_write_items(requests.pop().expect("one for each")).expect("a transaction");
+    });
+    println!("transact {transactions:.0}/s");
 }
 
 fn replaces(engine: &Engine, count: usize) {

@@ -9,7 +9,7 @@ use engine::{Durability, Engine, Options};
 
 use crate::item::item;
 use crate::memory::TABLE;
-use crate::table::{heading, rate, row};
+use crate::table::{heading, rate, row, versus};
 
 pub fn run() {
     transactions();
@@ -25,28 +25,22 @@ fn transactions() {
     let on_disk = Engine::open(directory.path(), Options::default()).expect("a database");
     for (what, engine, count) in [("in memory", in_memory, 30_000), ("on disk, sync", on_disk, 1_000)] {
         engine.run(Operation::parse("CreateTable", TABLE.as_bytes()).expect("JSON")).expect("a table");
-        let mut next = 0;
-        let mut put = || {
-            next += 1;
-            item(next)
-        };
-        let mut three: Vec<_> = (0..count).map(|_| [put(), put(), put()]).collect();
-        let transaction = rate(count, |_| {
-            let actions = three.pop().expect("one for each").map(|item| TransactWriteItem {
+        let three = |n: usize, place: usize| [0, 1, 2].map(|k| item(place + n * 3 + k));
+        let make = |n| {
+            let actions = three(n, 0).map(|item| TransactWriteItem {
                 put: Some(Put { item: Some(item), table_name: Some("Items".to_owned()), ..Put::default() }),
                 ..TransactWriteItem::default()
             });
-            let request =
-                TransactWriteItems { transact_items: Some(actions.into()), ..TransactWriteItems::default() };
-            engine.transact_write_items(request).expect("a transaction");
-        });
-        let mut three: Vec<_> = (0..count).map(|_| [put(), put(), put()]).collect();
-        let puts = rate(count, |_| {
-            for item in three.pop().expect("one for each") {
-                engine.put_item(PutItem::new("Items", item)).expect("a put");
+            TransactWriteItems { transact_items: Some(actions.into()), ..TransactWriteItems::default() }
+        };
+        let run = |request| drop(engine.transact_write_items(request).expect("a transaction"));
+        let make_puts = |n| three(n, 10_000_000).map(|item| PutItem::new("Items", item));
+        let run_puts = |puts: [PutItem; 3]| {
+            for put in puts {
+                engine.put_item(put).expect("a put");
             }
-        });
-        row(what, (transaction, puts));
+        };
+        row(what, versus(count, (make, run), (make_puts, run_puts)));
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn values(
     for (name, text) in arguments {
         let kind = kind(name).unwrap_or(Type::String);
         if item.insert(name.clone(), service::value_from_argument(&kind, text)).is_some() {
-            return Err(Failure::new(format!("`{name}` is given twice")).as_misuse());
+            return Err(Failure::new(format!("`{name}` is given twice")).into_misuse());
         }
     }
     Ok(item)

@@ -69,7 +69,7 @@ impl Place {
                 "which database?",
                 "say where it is: --data DIR, or --endpoint-url URL of a server",
             )
-            .as_misuse());
+            .into_misuse());
         }
         if let Some(url) = &self.source.endpoint_url {
             let variable = |name: &str| std::env::var(name).unwrap_or_else(|_| "local".to_owned());

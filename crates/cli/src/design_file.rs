@@ -42,7 +42,7 @@ pub(crate) fn read(given: &str) -> Result<Source, Failure> {
             format!("{given} is a directory"),
             "name the design file in it, or all of them: *.toml",
         )
-        .as_misuse());
+        .into_misuse());
     }
     let file = std::fs::File::open(path).map_err(failed)?;
     text(given, file).map(|text| Source::new(given, text))
@@ -56,7 +56,7 @@ fn text(given: &str, input: impl Read) -> Result<String, Failure> {
             format!("{given} is larger than {} KB", BYTES_MAX >> 10),
             "a design is a TOML file of some kilobytes; is this one?",
         )
-        .as_misuse());
+        .into_misuse());
     }
     String::from_utf8(bytes).map_err(|error| {
         let line = 1 + error
@@ -69,7 +69,7 @@ fn text(given: &str, input: impl Read) -> Result<String, Failure> {
             format!("{given} is not UTF-8: line {line} has other bytes"),
             "save it as UTF-8; a design is a TOML file",
         )
-        .as_misuse()
+        .into_misuse()
     })
 }
 
@@ -81,9 +81,9 @@ fn unreadable(given: &str, error: &std::io::Error) -> Failure {
         None if error.kind() == std::io::ErrorKind::NotFound => {
             format!("a file, or a built-in design: {}", names.join(", "))
         }
-        None => return Failure::new(sentence).as_misuse(),
+        None => return Failure::new(sentence).into_misuse(),
     };
-    Failure::with_help(sentence, help).as_misuse()
+    Failure::with_help(sentence, help).into_misuse()
 }
 
 /// A design without errors. The errors of another are printed.

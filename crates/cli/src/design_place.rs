@@ -111,7 +111,7 @@ impl Variables {
                 let help =
                     if all.is_empty() { "there are none".to_owned() } else { format!("there are: {all}") };
                 return Err(
-                    Failure::with_help(format!("no design has the variable `{name}`"), help).as_misuse()
+                    Failure::with_help(format!("no design has the variable `{name}`"), help).into_misuse()
                 );
             }
         }

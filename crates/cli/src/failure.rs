@@ -28,7 +28,7 @@ impl Failure {
     }
 
     /// The same, as a mistake in how the command was called: a file that cannot be read, a name that means nothing.
-    pub(crate) fn as_misuse(self) -> Failure {
+    pub(crate) fn into_misuse(self) -> Failure {
         Failure { status: MISUSED, ..self }
     }
 

@@ -1,5 +1,7 @@
 //! The command line: reads arguments, calls the crates that do the work, prints what they say.
 
+#![allow(clippy::single_match_else, reason = "a match of two arms shows both sides alike")]
+
 mod arguments;
 mod colour;
 mod command;

@@ -92,8 +92,7 @@ fn admitted(
     body: Result<body::RequestBody, BodyError>,
 ) -> Result<Request<Bytes>, Refused> {
     let mut body = body.map_err(Refused::Body)?;
-    let access = access(service, head, &body.bytes)
-        .map_err(|message| Refused::Sender(Box::new(unauthorized(&message))))?;
+    let access = access(service, head, &body.bytes).map_err(Refused::Sender)?;
     if access == Access::ReadOnly && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refused::Sender(Box::new(read_only())));
     }
@@ -105,8 +104,8 @@ fn admitted(
     Ok(request)
 }
 
-/// What the sender of a request may do, or why nothing.
-fn access(service: &Service, head: &Parts, body: &[u8]) -> Result<Access, String> {
+/// What the sender of a request may do.
+fn access(service: &Service, head: &Parts, body: &[u8]) -> Result<Access, Box<Response<Bytes>>> {
     let credentials = &service.verifier.credentials;
     if credentials.is_empty() {
         return Ok(Access::Full);
@@ -114,15 +113,15 @@ fn access(service: &Service, head: &Parts, body: &[u8]) -> Result<Access, String
     if let Some((id, secret)) = basic(head) {
         return credentials
             .verify(&id, &secret)
-            .ok_or_else(|| "The access key or its secret is wrong".to_owned());
+            .ok_or_else(|| unauthorized("The access key or its secret is wrong"));
     }
-    let claim = authentication::claim(head).map_err(|error| error.message)?;
+    let claim = authentication::claim(head).map_err(|error| unauthorized(&error.message))?;
     let is_signed =
         |name: &str| claim.signed_headers.split(';').any(|signed| signed.eq_ignore_ascii_case(name));
     if let Some(name) = MATTERING.iter().find(|name| head.headers.contains_key(**name) && !is_signed(name)) {
-        return Err(format!("The header {name} must be signed"));
+        return Err(unauthorized(&format!("The header {name} must be signed")));
     }
-    service.verifier.verify(&claim, head, body, now()).map_err(|error| error.message)
+    service.verifier.verify(&claim, head, body, now()).map_err(|error| unauthorized(&error.message))
 }
 
 /// User and password of HTTP Basic.
@@ -171,12 +170,12 @@ fn whole(answer: Response<Bytes>) -> Answer {
     answer.map(Full::new)
 }
 
-fn unauthorized(detail: &str) -> Response<Bytes> {
+fn unauthorized(detail: &str) -> Box<Response<Bytes>> {
     let mut answer = problem(StatusCode::UNAUTHORIZED, "Not authenticated", detail);
     answer
         .headers_mut()
         .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic realm=\"monotable\", charset=\"UTF-8\""));
-    answer
+    Box::new(answer)
 }
 
 fn read_only() -> Response<Bytes> {

@@ -124,14 +124,15 @@ fn add_entity(paths: &mut Map<String, Value>, design: &CheckedDesign, entity: &E
     let identity = identity(entity);
     let mut item_path = base.clone();
     for part in &identity {
-        item_path.push_str(&format!("/{{{part}}}"));
+        item_path.extend(["/{", part, "}"]);
     }
     let mut item = of_item(design, entity);
     if is_writable(entity) {
         let post = of_create(design, entity);
-        match identity.is_empty() {
-            true => drop(item.insert("post".to_owned(), post)),
-            false => drop(paths.insert(base, json!({ "post": post }))),
+        if identity.is_empty() {
+            item.insert("post".to_owned(), post);
+        } else {
+            paths.insert(base, json!({ "post": post }));
         }
     }
     paths.insert(item_path, Value::Object(item));

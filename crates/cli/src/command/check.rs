@@ -92,7 +92,7 @@ impl Check {
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
         if unreadable > 0 {
             return Err(
-                Failure::new(format!("{} could not be checked", counted(unreadable, "file"))).as_misuse()
+                Failure::new(format!("{} could not be checked", counted(unreadable, "file"))).into_misuse()
             );
         }
         if errors == 0 && (warnings == 0 || self.deny.is_none()) {
@@ -119,7 +119,7 @@ fn explain(code: &str) -> Result<(), Failure> {
                 format!("there is no rule {code}"),
                 format!("the rules are {} to {}", codes.first().unwrap_or(&""), codes.last().unwrap_or(&"")),
             )
-            .as_misuse())
+            .into_misuse())
         }
     }
 }

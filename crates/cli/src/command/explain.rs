@@ -60,5 +60,5 @@ pub(crate) fn unknown(design: &CheckedDesign, name: &str) -> Failure {
             format!("it has the patterns and operations {}", known.join(", "))
         }
     };
-    Failure::with_help(format!("`{}` has nothing called `{name}`", design.name), help).as_misuse()
+    Failure::with_help(format!("`{}` has nothing called `{name}`", design.name), help).into_misuse()
 }

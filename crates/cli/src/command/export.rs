@@ -87,7 +87,7 @@ impl Export {
                 "how is it to be written?",
                 "say --csv DIR, --zip FILE or --json",
             )
-            .as_misuse());
+            .into_misuse());
         }
         let parameters = values(&self.values, |name| parameter_type(service.design(), pattern, name))?;
         work.wait(service.export(pattern, parameters)).map_err(refused)

@@ -1,5 +1,6 @@
 //! `monotable reactions`: how far what happens by itself has come, and what could not be done.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use clap::Args;
@@ -62,14 +63,12 @@ fn as_text(status: &ReactionStatus) -> String {
             None => "up to date".to_owned(),
             Some(lag) => format!("{}.{:03} s behind", lag / 1000, lag % 1000),
         };
-        text.push_str(&format!(
-            "{} {}: {lag}, {} failures in a row\n",
-            shard.table, shard.shard, shard.failures
-        ));
+        let _ =
+            writeln!(text, "{} {}: {lag}, {} failures in a row", shard.table, shard.shard, shard.failures);
     }
-    text.push_str(&format!("{} events wait to be delivered\n", status.events_waiting));
+    let _ = writeln!(text, "{} events wait to be delivered", status.events_waiting);
     for letter in &status.dead_letters {
-        text.push_str(&format!("dead letter: {} {}: {}\n", letter.what, letter.name, letter.error));
+        let _ = writeln!(text, "dead letter: {} {}: {}", letter.what, letter.name, letter.error);
     }
     text
 }

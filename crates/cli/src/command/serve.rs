@@ -139,7 +139,7 @@ impl Serve {
                 "which design?",
                 "name the designs to serve: monotable serve shop.toml",
             )
-            .as_misuse());
+            .into_misuse());
         }
         settings.pages = designs.as_ref().map(Designs::pages);
         let server = Server::bind(engine, settings).map_err(explain)?;
@@ -180,9 +180,10 @@ impl Serve {
 
     /// The designs that are served, ready to be asked.
     fn running(&self, backend: Arc<dyn Backend>, work: Work) -> Result<Option<Designs>, Failure> {
-        let given = match self.is_tour() {
-            true => BUILT_IN.map(|(name, _)| name.to_owned()).to_vec(),
-            false => self.designs.clone(),
+        let given = if self.is_tour() {
+            BUILT_IN.map(|(name, _)| name.to_owned()).to_vec()
+        } else {
+            self.designs.clone()
         };
         if given.is_empty() {
             return Ok(None);

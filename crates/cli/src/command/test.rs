@@ -2,6 +2,8 @@
 
 mod trial;
 
+use std::fmt::Write as _;
+
 use clap::Args;
 use design::CheckedDesign;
 use service::{ExampleOutcome, Service, test_examples};
@@ -97,14 +99,16 @@ fn as_text(design: &CheckedDesign, outcomes: &[ExampleOutcome]) -> String {
     let mut text = String::new();
     for outcome in outcomes {
         match &outcome.problem {
-            None => text.push_str(&format!("{}: {} ok\n", design.name, outcome.example)),
+            None => {
+                let _ = writeln!(text, "{}: {} ok", design.name, outcome.example);
+            }
             Some(problem) => {
-                text.push_str(&format!("{}: {} FAILED\n    {problem}\n", design.name, outcome.example))
+                let _ = writeln!(text, "{}: {} FAILED\n    {problem}", design.name, outcome.example);
             }
         }
     }
     let failed = outcomes.iter().filter(|outcome| outcome.problem.is_some()).count();
-    text.push_str(&format!("{}: {} examples, {failed} failed\n", design.name, outcomes.len()));
+    let _ = writeln!(text, "{}: {} examples, {failed} failed", design.name, outcomes.len());
     text
 }
 

@@ -1,5 +1,7 @@
 //! `monotable verify`: what follows from items, compared with what is there.
 
+use std::fmt::Write as _;
+
 use clap::Args;
 use service::Verification;
 
@@ -66,10 +68,10 @@ fn as_text(found: &Verification) -> String {
     let mut text = String::new();
     for finding in &found.findings {
         let key = service::value_json(&dynamo::Value::M(finding.key.key.clone()));
-        text.push_str(&format!("{} {key} in {}: {}\n", finding.entity, finding.key.table, finding.message));
+        let _ = writeln!(text, "{} {key} in {}: {}", finding.entity, finding.key.table, finding.message);
     }
     let repaired = if found.repaired > 0 { format!(", {} put right", found.repaired) } else { String::new() };
-    text.push_str(&format!("{} items, {} findings{repaired}\n", found.items, found.findings.len()));
+    let _ = writeln!(text, "{} items, {} findings{repaired}", found.items, found.findings.len());
     text
 }
 

@@ -3,6 +3,7 @@
 //! A line that begins with `$ ` is a command, run in one new directory for the whole session; what follows is what it prints, stdout
 //! before stderr, and how it ends where that is not 0. `$ cat > FILE` takes the lines after it, up to `EOF`. `UPDATE=1 cargo test` rewrites the answers.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,12 +59,12 @@ fn answer(command: &str, directory: &Path) -> String {
     let said =
         format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let count = said.lines().count();
-    let mut shown = said.lines().take(LINES_MAX).map(|line| format!("{line}\n")).collect::<String>();
+    let mut shown = said.lines().take(LINES_MAX).flat_map(|line| [line, "\n"]).collect::<String>();
     if count > LINES_MAX {
-        shown.push_str(&format!("[{} more lines]\n", count - LINES_MAX));
+        let _ = writeln!(shown, "[{} more lines]", count - LINES_MAX);
     }
     if let Some(code @ 1..) = output.status.code() {
-        shown.push_str(&format!("[ends with {code}]\n"));
+        let _ = writeln!(shown, "[ends with {code}]");
     }
     // A line that begins like a command or a comment would not be read back as an answer.
     shown

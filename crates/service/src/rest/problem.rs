@@ -18,7 +18,7 @@ pub(crate) struct ProblemDetails {
     title: &'static str,
     detail: String,
     errors: Vec<Problem>,
-    allow: Option<HeaderValue>,
+    allow: Option<Box<HeaderValue>>,
 }
 
 impl ProblemDetails {
@@ -69,7 +69,7 @@ impl ProblemDetails {
             "Not with this method",
             detail,
         );
-        ProblemDetails { allow: Some(allow(allowed)), ..new }
+        ProblemDetails { allow: Some(Box::new(allow(allowed))), ..new }
     }
 
     pub(crate) fn too_large(most: usize) -> ProblemDetails {
@@ -111,7 +111,7 @@ impl ProblemDetails {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         if let Some(allow) = self.allow {
-            headers.insert(ALLOW, allow);
+            headers.insert(ALLOW, *allow);
         }
         answer
     }

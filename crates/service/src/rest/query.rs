@@ -1,5 +1,7 @@
 //! Query strings and paths: their parts, decoded.
 
+use std::fmt::Write as _;
+
 use super::problem::ProblemDetails;
 
 /// The parameters of a query string, in order.
@@ -51,7 +53,7 @@ pub(crate) fn encode(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     encoded

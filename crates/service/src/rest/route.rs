@@ -72,7 +72,7 @@ pub(crate) fn find<'a>(rest: &'a Rest, path: &str) -> Result<Route<'a>, ProblemD
     };
     let segments = segments.iter().map(String::as_str).collect::<Vec<_>>();
     let (design, rest_of_path) = match segments.as_slice() {
-        [""] | ["v1"] => return Ok(Route::Index),
+        ["" | "v1"] => return Ok(Route::Index),
         ["v1", design, rest_of_path @ ..] => (*design, rest_of_path),
         _ => return Err(ProblemDetails::no_route("Designs are under /v1")),
     };
@@ -133,7 +133,7 @@ fn of_entity<'a>(
         return Ok(Route::Entity(EntityPlace { service, entity, key: None }));
     }
     if key.len() != identity.len() {
-        let path = identity.iter().map(|name| format!("/{{{name}}}")).collect::<String>();
+        let path = identity.iter().flat_map(|name| ["/{", *name, "}"]).collect::<String>();
         let name = &entity.name.value;
         return Err(ProblemDetails::no_route(format!("Items of {name} are at …/entities/{name}{path}")));
     }

@@ -75,7 +75,7 @@ fn refuse_one_name_twice(designs: &[CheckedDesign]) -> Result<(), Failure> {
         if designs.iter().take(place).any(|other| other.name == design.name) {
             let sentence = format!("two designs are called `{}`", design.name);
             return Err(Failure::with_help(sentence, "each is served under its name; give one another name")
-                .as_misuse());
+                .into_misuse());
         }
     }
     Ok(())

@@ -160,12 +160,14 @@ impl World {
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
         let has_type = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
         if let Some(body) = body {
-            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+            head.extend(["Content-Length: ", &body.len().to_string(), "\r\n"]);
             if !has_type {
                 head.push_str("Content-Type: application/json\r\n");
             }
         }
-        headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
+        for (name, value) in headers {
+            head.extend([*name, ": ", *value, "\r\n"]);
+        }
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.write_all(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes()).unwrap();
         Reply::read(stream)
