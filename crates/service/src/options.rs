@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use engine::{Clock, SystemClock};
+use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
 
 /// Gives random bytes.
@@ -64,5 +65,34 @@ impl Default for Options {
             attempts_max: 40,
             outcome_lifetime_seconds: 24 * 60 * 60,
         }
+    }
+}
+
+impl Options {
+    /// The same with keys that follow from a secret, so that cursors and the signatures of web hooks outlive the process and are
+    /// the same in all processes that have it.
+    #[must_use]
+    pub fn with_secret(self, secret: &str) -> Options {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
+        let derived = |purpose: &str| {
+            let mut bytes = [0; 32];
+            bytes.copy_from_slice(hmac::sign(&key, purpose.as_bytes()).as_ref());
+            bytes
+        };
+        Options { secret: derived("cursors"), hook_secret: derived("web hooks"), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_gives_the_same_keys_again_and_each_purpose_its_own() {
+        let (one, two) = (Options::default().with_secret("a"), Options::default().with_secret("a"));
+        assert_eq!((one.secret, one.hook_secret), (two.secret, two.hook_secret));
+        assert_ne!(one.secret, one.hook_secret);
+        assert_ne!(one.secret, Options::default().with_secret("b").secret);
+        assert_ne!(Options::default().secret, Options::default().secret);
     }
 }

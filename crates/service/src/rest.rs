@@ -104,7 +104,7 @@ impl Rest {
         }
         match route {
             Route::Index => Ok(page::index(self, request)),
-            Route::Page(mounted) => Ok(page::html(mounted.page.clone())),
+            Route::Page(mounted) => Ok(page::html(page::addressed(&mounted.page, request))),
             Route::OpenApi(mounted) => Ok(json_answer(StatusCode::OK, mounted.openapi.clone())),
             Route::Pattern(service, pattern) => pattern::ask(service, pattern, request).await,
             Route::Operation(service, operation) => operation::operate(service, operation, request).await,

@@ -1,8 +1,7 @@
 //! `monotable export`: what a pattern of a design finds, as CSV, JSON or zip; or the items of a table, as DynamoDB exports them.
 
-mod csv;
+mod files;
 mod table;
-mod zip;
 
 use std::path::{Path, PathBuf};
 
@@ -69,8 +68,10 @@ impl Export {
         let service = DesignPlace::of(&self.place, &self.variables).open(&self.what, &work)?;
         let found = self.find(&service, pattern, &work)?;
         match (&self.csv, &self.zip) {
-            (Some(directory), _) => write_csv(directory, &found)?,
-            (None, Some(file)) => write_zip(file, &found)?,
+            (Some(directory), _) => {
+                files::write_directory(directory, &found).map_err(|error| unwritable(directory, &error))?;
+            }
+            (None, Some(file)) => files::write_zip(file, &found).map_err(|error| unwritable(file, &error))?,
             (None, None) => self.write_json(&found)?,
         }
         let count = found.iter().map(|group| group.items.len()).sum::<usize>();
@@ -104,21 +105,6 @@ impl Export {
             Some(path) => std::fs::write(path, text).map_err(|error| unwritable(path, &error)),
         }
     }
-}
-
-fn write_csv(directory: &Path, found: &[Exported]) -> Result<(), Failure> {
-    std::fs::create_dir_all(directory).map_err(|error| unwritable(directory, &error))?;
-    for group in found {
-        let path = directory.join(format!("{}.csv", group.entity));
-        std::fs::write(&path, csv::table(group)).map_err(|error| unwritable(&path, &error))?;
-    }
-    Ok(())
-}
-
-fn write_zip(path: &Path, found: &[Exported]) -> Result<(), Failure> {
-    let files = found.iter().map(|group| (format!("{}.csv", group.entity), csv::table(group).into_bytes()));
-    let archive = zip::archive(&files.collect::<Vec<_>>())?;
-    std::fs::write(path, archive).map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {

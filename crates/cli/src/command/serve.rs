@@ -119,7 +119,8 @@ A credentials file:
   aws_secret_access_key = another long secret
   access = read-only
 
-Every option can be given in the environment as well, as MONOTABLE_PORT for --port.";
+Every option can be given in the environment as well, as MONOTABLE_PORT for --port. MONOTABLE_SECRET, which is only there, signs
+cursors of patterns and what is sent to web hooks; without it both change when the server starts again.";
 
 impl Serve {
     pub(crate) fn run(self) -> Result<(), Failure> {

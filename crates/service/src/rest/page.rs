@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use bytes::Bytes;
 use design::{Attribute, Entity, Operation, Pattern};
-use http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
+use http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderValue};
 use http::{Request, Response, StatusCode};
 use serde_json::json;
 
@@ -165,8 +165,19 @@ fn add_pattern(body: &mut String, service: &Service, pattern: &Pattern) {
     add_example(body, &format!("curl '{BASE}{path}?{given}'"));
 }
 
-/// Where the examples go: whoever reads the page knows where it came from.
+/// Where the examples go until it is known where the page is read.
 const BASE: &str = "http://127.0.0.1:8000";
+
+/// A page whose examples go to where it was asked for.
+pub(crate) fn addressed(page: &Bytes, request: &Request<Bytes>) -> Bytes {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let is_plain =
+        |host: &&str| host.chars().all(|char| char.is_ascii_alphanumeric() || ".:-[]".contains(char));
+    match (host.filter(is_plain), std::str::from_utf8(page)) {
+        (Some(host), Ok(text)) => text.replace(BASE, &format!("http://{host}")).into(),
+        _ => page.clone(),
+    }
+}
 
 fn add_operation(body: &mut String, service: &Service, operation: &Operation) {
     let design = service.design();
@@ -222,5 +233,21 @@ fn add_entity(body: &mut String, service: &Service, entity: &Entity) {
     add_rows(body, entity.attributes.iter().map(attribute_row));
     if is_writable(entity) {
         add_example(body, &post(&base, &openapi::create_body(design, entity)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_go_to_where_the_page_was_asked_for() {
+        let page = Bytes::from(format!("curl '{BASE}/v1'"));
+        let asked = |host: &str| {
+            let request = Request::builder().header(HOST, host).body(Bytes::new()).unwrap();
+            addressed(&page, &request)
+        };
+        assert_eq!(asked("db.internal:9000"), "curl 'http://db.internal:9000/v1'");
+        assert_eq!(asked("<b>"), page);
     }
 }

@@ -32,7 +32,7 @@ impl Designs {
         let variables = variables.of(&designs)?;
         let mut services = Vec::new();
         for design in designs {
-            let options = service::Options { variables: variables.clone(), ..service::Options::default() };
+            let options = service::Options { variables: variables.clone(), ..lasting_options() };
             let service = Service::new(design, backend.clone(), options);
             work.wait(make_ready(&service, with_seed))?;
             work.begin(react(service.clone()));
@@ -49,6 +49,15 @@ impl Designs {
     /// Each of them.
     pub(super) fn all(&self) -> impl Iterator<Item = &CheckedDesign> {
         self.services.iter().map(Service::design)
+    }
+}
+
+/// With MONOTABLE_SECRET, cursors and signatures of web hooks outlive this process. It is not a flag: others can see those.
+fn lasting_options() -> service::Options {
+    let options = service::Options::default();
+    match std::env::var("MONOTABLE_SECRET") {
+        Ok(secret) if !secret.is_empty() => options.with_secret(&secret),
+        _ => options,
     }
 }
 

@@ -4,12 +4,18 @@ use serde_json::json;
 
 use super::world::{World, all};
 
+stories! { "kefir":
+    a_user_signs_up_and_starts_a_batch,
+    a_batch_goes_through_its_stages_and_statuses,
+    photos_and_notes_make_a_timeline,
+    reminders_come_up_fall_due_and_are_sent_or_cancelled,
+    devices_are_seen_and_everything_can_be_exported,
+}
+
 const GINGER: &str = "01HMZ100000000000000000001";
 const RASPBERRY: &str = "01HMZ100000000000000000002";
 
-#[test]
-fn a_user_signs_up_and_starts_a_batch() {
-    let world = World::of("kefir");
+fn a_user_signs_up_and_starts_a_batch(world: &World) {
     let eve = world.makes("User", json!({ "userId": "eve", "email": "eve@example.com", "preferences": { "notificationsEnabled": true, "defaultTemperatureC": 21.5 } }));
     assert_eq!(eve["createdAt"], "2024-06-01T12:00:00.000Z");
     assert_eq!(eve["createdAt"], eve["updatedAt"]);
@@ -38,9 +44,7 @@ fn a_user_signs_up_and_starts_a_batch() {
     world.assert_sound();
 }
 
-#[test]
-fn a_batch_goes_through_its_stages_and_statuses() {
-    let world = World::of("kefir");
+fn a_batch_goes_through_its_stages_and_statuses(world: &World) {
     let active =
         |status: &str| all_ids(&world.ask("batches-by-status", &[("userId", "ada"), ("status", status)]));
     assert_eq!(active("active"), [GINGER]);
@@ -73,9 +77,7 @@ fn a_batch_goes_through_its_stages_and_statuses() {
     world.assert_sound();
 }
 
-#[test]
-fn photos_and_notes_make_a_timeline() {
-    let world = World::of("kefir");
+fn photos_and_notes_make_a_timeline(world: &World) {
     world.makes("BatchEvent", json!({ "batchId": RASPBERRY, "type": "note", "note": "fizzy" }));
     world.makes(
         "BatchEvent",
@@ -90,9 +92,7 @@ fn photos_and_notes_make_a_timeline() {
         .is_refused(400, "note has more than 3000 bytes");
 }
 
-#[test]
-fn reminders_come_up_fall_due_and_are_sent_or_cancelled() {
-    let world = World::of("kefir");
+fn reminders_come_up_fall_due_and_are_sent_or_cancelled(world: &World) {
     let due = |now: &str| all_reminders(&world.ask("due-reminders", &[("now", now)]));
     let remind = json!({ "userId": "ben", "batchId": GINGER, "message": "not yours", "dueAt": "2024-06-02T10:00:00.000Z" });
     world.tries("remind", remind).is_refused(409, "there is no such batch");
@@ -118,9 +118,7 @@ fn reminders_come_up_fall_due_and_are_sent_or_cancelled() {
     world.assert_sound();
 }
 
-#[test]
-fn devices_are_seen_and_everything_can_be_exported() {
-    let world = World::of("kefir");
+fn devices_are_seen_and_everything_can_be_exported(world: &World) {
     world.does(
         "seen-on-device",
         json!({ "userId": "ada", "deviceId": "tablet", "platform": "android", "pushToken": "t1" }),

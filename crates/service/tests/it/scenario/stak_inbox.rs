@@ -1,10 +1,18 @@
 //! Stak: tenants with inboxes, messages for users and for everyone, read exactly once, counted without counting.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 
 use super::world::{World, all};
+
+stories! { "stak-inbox":
+    a_message_is_read_exactly_once_however_many_try,
+    a_tenant_is_set_up_with_its_inboxes,
+    messages_live_as_long_as_message_inbox_or_tenant_say,
+    the_inbox_is_own_and_public_messages_by_time_with_what_was_read,
+    counts_follow_everything_that_happens,
+    a_message_to_many_is_published_once_whatever_happens_on_the_way,
+    expiry_takes_messages_and_receipts_out_of_every_count,
+}
 
 const ADA: [(&str, &str); 3] = [("tenant_key", "acme"), ("inbox_key", "main"), ("uid", "ada")];
 const EVERYONE: [(&str, &str); 2] = [("tenant_key", "acme"), ("inbox_key", "main")];
@@ -22,9 +30,7 @@ fn reads(uid: &str, id: &str) -> Value {
     json!({ "tenant_key": "acme", "inbox_key": "main", "uid": uid, "id": id })
 }
 
-#[test]
-fn a_tenant_is_set_up_with_its_inboxes() {
-    let world = World::of("stak-inbox");
+fn a_tenant_is_set_up_with_its_inboxes(world: &World) {
     world.makes("TenantSettings", json!({ "tenant_key": "globex", "title": "Globex", "ttl": "30d" }));
     world.makes("InboxConfig", json!({ "tenant_key": "globex", "inbox_key": "a", "title": "First" }));
     world.makes(
@@ -46,9 +52,7 @@ fn a_tenant_is_set_up_with_its_inboxes() {
     );
 }
 
-#[test]
-fn messages_live_as_long_as_message_inbox_or_tenant_say() {
-    let world = World::of("stak-inbox");
+fn messages_live_as_long_as_message_inbox_or_tenant_say(world: &World) {
     let now = 1_717_243_200;
     let day = 24 * 60 * 60;
     let expires =
@@ -72,9 +76,7 @@ fn messages_live_as_long_as_message_inbox_or_tenant_say() {
     );
 }
 
-#[test]
-fn the_inbox_is_own_and_public_messages_by_time_with_what_was_read() {
-    let world = World::of("stak-inbox");
+fn the_inbox_is_own_and_public_messages_by_time_with_what_was_read(world: &World) {
     let inbox = world.ask("inbox", &ADA);
     assert_eq!(all(&inbox, "_entity"), ["PublicMessage", "UserMessage", "PublicMessage", "UserMessage"]);
     let read = inbox.iter().map(|message| message.get("readat").is_some()).collect::<Vec<_>>();
@@ -108,22 +110,19 @@ fn the_inbox_is_own_and_public_messages_by_time_with_what_was_read() {
     assert_eq!(paged, whole);
 }
 
-#[test]
-fn a_message_is_read_exactly_once_however_many_try() {
-    let world = Arc::new(World::of("stak-inbox"));
-    let tries = (0..16).map(|number| {
-        let world = world.clone();
-        std::thread::spawn(move || {
-            let (operation, id) = if number % 2 == 0 {
-                ("read-message", "lrg51000000000000001")
-            } else {
-                ("read-public-message", "lrg54000000000000004")
-            };
-            world.tries(operation, reads("ada", id)).status
-        })
+fn a_message_is_read_exactly_once_however_many_try(world: &World) {
+    let reading = |number: u32| {
+        let (operation, id) = if number % 2 == 0 {
+            ("read-message", "lrg51000000000000001")
+        } else {
+            ("read-public-message", "lrg54000000000000004")
+        };
+        world.tries(operation, reads("ada", id)).status
+    };
+    let mut statuses: Vec<u16> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..16).map(|number| scope.spawn(move || reading(number))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    let mut statuses =
-        tries.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>();
     statuses.sort_unstable();
     assert_eq!(statuses, [vec![200, 200], vec![409; 14]].concat());
     let counts = &world.ask("user-counts", &ADA)[0];
@@ -131,9 +130,7 @@ fn a_message_is_read_exactly_once_however_many_try() {
     world.assert_sound();
 }
 
-#[test]
-fn counts_follow_everything_that_happens() {
-    let world = World::of("stak-inbox");
+fn counts_follow_everything_that_happens(world: &World) {
     let unread = |world: &World| {
         let own = &world.ask("user-counts", &ADA)[0];
         let public = &world.ask("public-counts", &EVERYONE)[0];
@@ -165,9 +162,7 @@ fn counts_follow_everything_that_happens() {
     world.assert_sound();
 }
 
-#[test]
-fn a_message_to_many_is_published_once_whatever_happens_on_the_way() {
-    let world = World::of("stak-inbox");
+fn a_message_to_many_is_published_once_whatever_happens_on_the_way(world: &World) {
     let uids = (0..250).map(|number| format!("user{number}")).collect::<Vec<_>>();
     let uids = uids.iter().map(String::as_str).collect::<Vec<_>>();
     let body = to(&uids, "To all of you").to_string();
@@ -187,9 +182,7 @@ fn a_message_to_many_is_published_once_whatever_happens_on_the_way() {
     world.assert_sound();
 }
 
-#[test]
-fn expiry_takes_messages_and_receipts_out_of_every_count() {
-    let world = World::of("stak-inbox");
+fn expiry_takes_messages_and_receipts_out_of_every_count(world: &World) {
     let soon = 1_717_243_200 + 3 * 24 * 60 * 60;
     world.does("publish-to-users", with(to(&["ada", "ben"], "Short-lived"), json!({ "expiredat": soon })));
     let news = json!({ "tenant_key": "acme", "inbox_key": "main", "sender": "office", "taxonomy": { "category": "news" }, "expiredat": soon, "message": { "title": "News", "body": "Rain." } });

@@ -4,6 +4,17 @@ use serde_json::{Value, json};
 
 use super::world::{World, all};
 
+stories! { "story-hub":
+    a_story_starts_is_published_and_is_found,
+    branches_are_counted_listed_and_approved,
+    votes_are_one_each_can_be_changed_and_withdrawn,
+    reading_is_counted_and_places_are_kept,
+    a_version_keeps_two_editors_apart,
+    notifications_are_read,
+    whoever_wrote_something_hears_of_it,
+    a_new_name_is_everywhere_it_was,
+}
+
 const STORY: &str = "01HMZ700000000000000000001";
 const FOG: &str = "01HMZ200000000000000000001";
 const STAIRS: &str = "01HMZ200000000000000000002";
@@ -20,9 +31,7 @@ fn profile(world: &World, user: &str) -> Value {
     world.ask("user-profile", &[("userId", user)])[0].clone()
 }
 
-#[test]
-fn a_story_starts_is_published_and_is_found() {
-    let world = World::of("story-hub");
+fn a_story_starts_is_published_and_is_found(world: &World) {
     world.does("sign-in", json!({ "userId": "eve", "email": "eve@example.com", "displayName": "Eve" }));
     let made = world.does("start-story", json!({ "authorId": "eve", "title": "Salt", "synopsis": "Of the sea.", "genre": "drama", "ageRating": "6", "chapterTitle": "One", "content": "It began." }));
     assert_eq!(all(&made, "_entity"), ["Story", "Chapter"]);
@@ -52,9 +61,7 @@ fn a_story_starts_is_published_and_is_found() {
     world.assert_sound();
 }
 
-#[test]
-fn branches_are_counted_listed_and_approved() {
-    let world = World::of("story-hub");
+fn branches_are_counted_listed_and_approved(world: &World) {
     for number in 0..11 {
         let branch = json!({ "storyId": STORY, "parentNodeId": FOG, "authorId": "ben", "title": format!("Branch {number}"), "content": "…", "depth": 1 });
         world.does("add-branch", branch);
@@ -81,9 +88,7 @@ fn branches_are_counted_listed_and_approved() {
     world.assert_sound();
 }
 
-#[test]
-fn votes_are_one_each_can_be_changed_and_withdrawn() {
-    let world = World::of("story-hub");
+fn votes_are_one_each_can_be_changed_and_withdrawn(world: &World) {
     let vote = |user: &str, kind: &str| {
         world.does("vote", json!({ "userId": user, "storyId": STORY, "nodeId": FOG, "voteType": kind }))
     };
@@ -108,9 +113,7 @@ fn votes_are_one_each_can_be_changed_and_withdrawn() {
     world.assert_sound();
 }
 
-#[test]
-fn reading_is_counted_and_places_are_kept() {
-    let world = World::of("story-hub");
+fn reading_is_counted_and_places_are_kept(world: &World) {
     for _ in 0..3 {
         world.does("read-chapter", json!({ "storyId": STORY, "nodeId": STAIRS }));
     }
@@ -124,9 +127,7 @@ fn reading_is_counted_and_places_are_kept() {
     world.assert_sound();
 }
 
-#[test]
-fn a_version_keeps_two_editors_apart() {
-    let world = World::of("story-hub");
+fn a_version_keeps_two_editors_apart(world: &World) {
     let path = format!("entities/Story/{STORY}");
     let seen = world.get(&path);
     let tag = seen.header("etag").unwrap().to_owned();
@@ -143,9 +144,7 @@ fn a_version_keeps_two_editors_apart() {
     assert_eq!(world.send("DELETE", &path, &[("If-Match", &tag)], None).status, 412);
 }
 
-#[test]
-fn notifications_are_read() {
-    let world = World::of("story-hub");
+fn notifications_are_read(world: &World) {
     let found = world.ask("notifications", &[("userId", "ada")]);
     assert_eq!(all(&found, "type"), ["NEW_BRANCH"]);
     let id = found[0]["notificationId"].as_str().unwrap();
@@ -156,9 +155,7 @@ fn notifications_are_read() {
     assert_eq!(world.ask("notification", &[("notificationId", id)])[0]["read"], true);
 }
 
-#[test]
-fn whoever_wrote_something_hears_of_it() {
-    let world = World::of("story-hub");
+fn whoever_wrote_something_hears_of_it(world: &World) {
     world.things_happen();
     let heard = |user: &str| {
         let found = world.ask("notifications", &[("userId", user)]);
@@ -198,9 +195,7 @@ fn whoever_wrote_something_hears_of_it() {
     world.assert_sound();
 }
 
-#[test]
-fn a_new_name_is_everywhere_it_was() {
-    let world = World::of("story-hub");
+fn a_new_name_is_everywhere_it_was(world: &World) {
     world.does("sign-in", json!({ "userId": "ben", "email": "ben@example.com", "displayName": "Benjamin" }));
     world.things_happen();
     assert_eq!(chapter(&world, STAIRS)["authorName"], "Benjamin");

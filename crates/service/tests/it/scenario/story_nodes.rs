@@ -4,12 +4,16 @@ use serde_json::json;
 
 use super::world::{World, all};
 
+stories! { "story-nodes":
+    a_story_is_written_renamed_deleted_and_restored,
+    nodes_belong_to_a_story_that_is_there,
+    lists_are_copies_that_nobody_writes_by_hand,
+}
+
 const LIGHTHOUSE: &str = "01HMZ700000000000000000001";
 const DRAFT: &str = "01HMZ700000000000000000002";
 
-#[test]
-fn a_story_is_written_renamed_deleted_and_restored() {
-    let world = World::of("story-nodes");
+fn a_story_is_written_renamed_deleted_and_restored(world: &World) {
     let titles = |pattern: &str| {
         let found = world.ask(pattern, &[("userId", "ada")]);
         all(&found, "title").into_iter().map(str::to_owned).collect::<Vec<_>>()
@@ -44,9 +48,7 @@ fn a_story_is_written_renamed_deleted_and_restored() {
     world.assert_sound();
 }
 
-#[test]
-fn nodes_belong_to_a_story_that_is_there() {
-    let world = World::of("story-nodes");
+fn nodes_belong_to_a_story_that_is_there(world: &World) {
     let node = |story: &str| json!({ "userId": "ada", "storyId": story, "nodeOrder": 3, "type": "choice", "prompt": "Jump?", "responses": ["yes", { "text": "no", "weight": 0.5 }] });
     let made = world.does("add-node", node(LIGHTHOUSE));
     let id = made[0]["id"].as_str().unwrap();
@@ -71,9 +73,7 @@ fn nodes_belong_to_a_story_that_is_there() {
     world.assert_sound();
 }
 
-#[test]
-fn lists_are_copies_that_nobody_writes_by_hand() {
-    let world = World::of("story-nodes");
+fn lists_are_copies_that_nobody_writes_by_hand(world: &World) {
     let wrong = world.post("StoryIndex", json!({ "userId": "ada", "id": LIGHTHOUSE, "title": "Forged" }));
     assert_eq!(wrong.status, 405, "{wrong:?}");
     assert_eq!(world.item(&format!("StoryIndex/ada/{LIGHTHOUSE}"))["title"], "The lighthouse");

@@ -4,6 +4,14 @@ use serde_json::{Value, json};
 
 use super::world::{World, all};
 
+stories! { "wavy-blog":
+    users_have_names_and_addresses_of_their_own,
+    a_password_hash_is_never_answered,
+    posts_are_found_by_slug_author_and_category,
+    a_post_keeps_everything_when_its_slug_changes,
+    categories_are_listed,
+}
+
 fn user(name: &str, email: &str) -> Value {
     json!({ "UserID": format!("usr_{name}"), "Username": name, "Email": email, "PasswordHash": "$2a$10$secretsecretsecret" })
 }
@@ -12,9 +20,7 @@ fn post(slug: &str, author: &str, category: &str) -> Value {
     json!({ "PostID": format!("post_{slug}"), "Slug": slug, "Title": slug, "Content": "…", "AuthorID": author, "Category": category })
 }
 
-#[test]
-fn users_have_names_and_addresses_of_their_own() {
-    let world = World::of("wavy-blog");
+fn users_have_names_and_addresses_of_their_own(world: &World) {
     world.does("register", user("kim", "kim@example.com"));
     world.tries("register", user("kim", "other@example.com")).is_refused(409, "User");
     let taken = world.tries("register", user("kim2", "john@example.com"));
@@ -44,9 +50,7 @@ fn users_have_names_and_addresses_of_their_own() {
     world.assert_sound();
 }
 
-#[test]
-fn a_password_hash_is_never_answered() {
-    let world = World::of("wavy-blog");
+fn a_password_hash_is_never_answered(world: &World) {
     let said = [
         world.tries("register", user("kim", "kim@example.com")).text,
         world.get("entities/User/kim").text,
@@ -62,9 +66,7 @@ fn a_password_hash_is_never_answered() {
     }
 }
 
-#[test]
-fn posts_are_found_by_slug_author_and_category() {
-    let world = World::of("wavy-blog");
+fn posts_are_found_by_slug_author_and_category(world: &World) {
     world.tries("write-post", post("a", "nobody", "sea")).is_refused(409, "there is no such author");
     world.tries("write-post", post("a", "jane", "nowhere")).is_refused(409, "there is no such category");
     world.does("write-post", post("tides", "jane", "sea"));
@@ -90,9 +92,7 @@ fn posts_are_found_by_slug_author_and_category() {
     world.assert_sound();
 }
 
-#[test]
-fn a_post_keeps_everything_when_its_slug_changes() {
-    let world = World::of("wavy-blog");
+fn a_post_keeps_everything_when_its_slug_changes(world: &World) {
     world.tries("rename-post", json!({ "Slug": "waves", "NewSlug": "my-first-post" })).is_refused(409, "");
     world.does("rename-post", json!({ "Slug": "waves", "NewSlug": "breakers" }));
     assert!(world.ask("post", &[("Slug", "waves")]).is_empty());
@@ -105,9 +105,7 @@ fn a_post_keeps_everything_when_its_slug_changes() {
     world.assert_sound();
 }
 
-#[test]
-fn categories_are_listed() {
-    let world = World::of("wavy-blog");
+fn categories_are_listed(world: &World) {
     world.makes("Category", json!({ "CategoryID": "cat_1", "Slug": "art", "Name": "Art" }));
     assert_eq!(all(&world.ask("categories", &[]), "Slug"), ["art", "sea", "technology"]);
     assert_eq!(world.patch("Category/art", json!({ "Name": "Arts" })).body["Name"], "Arts");

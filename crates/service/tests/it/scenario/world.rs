@@ -8,9 +8,10 @@ use std::thread::JoinHandle;
 use bytes::Bytes;
 use design::{Source, check};
 use engine::{Engine, ManualClock};
-use monotable_service::{Embedded, HttpPoster, Options, Rest, Service};
+use monotable_service::{Backend, Embedded, HttpPoster, Options, Remote, RemoteSettings, Rest, Service};
 use serde_json::Value;
 use server::{Answering, Pages, Server, Settings, Stopper};
+use tokio::runtime::Runtime;
 
 /// When stories begin: 2024-06-01T12:00:00Z.
 const START: i64 = 1_717_243_200_000;
@@ -28,45 +29,81 @@ impl Pages for Designs {
     }
 }
 
-/// A server with one design. It stops when it is dropped.
+/// A server with one design.
 pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) engine: Engine,
     pub(crate) service: Service,
-    runtime: tokio::runtime::Runtime,
+    runtime: Runtime,
     base: String,
+    server: Listening,
+    /// What a remote backend talks to.
+    _database: Option<Listening>,
+}
+
+/// A server that stops when it is dropped.
+struct Listening {
     address: SocketAddr,
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
 }
 
+impl Listening {
+    fn start(engine: &Engine, pages: Option<Arc<dyn Pages>>) -> Listening {
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        let server =
+            Server::bind(engine.clone(), Settings { address, pages, ..Settings::default() }).unwrap();
+        let (address, stopper) = (server.address(), server.stopper());
+        Listening { address, stopper, thread: Some(std::thread::spawn(move || server.run())) }
+    }
+}
+
 impl World {
-    /// A server with this design and its seed data.
+    /// A server with this design and its seed data, on the embedded engine.
     pub(crate) fn of(name: &str) -> World {
+        World::new(name, |engine, _| (Arc::new(Embedded::new(engine.clone())), None))
+    }
+
+    /// The same on a backend that is reached through the AWS SDK: another server of ours.
+    pub(crate) fn remote(name: &str) -> World {
+        World::new(name, |engine, runtime| {
+            let database = Listening::start(engine, None);
+            let settings = RemoteSettings {
+                endpoint_url: Some(format!("http://{}", database.address)),
+                region: Some("us-east-1".to_owned()),
+                access_key: Some(("test".to_owned(), "test".to_owned())),
+                ..RemoteSettings::default()
+            };
+            let backend = runtime.block_on(Remote::connect(settings)).unwrap();
+            (Arc::new(backend), Some(database))
+        })
+    }
+
+    fn new(
+        name: &str,
+        backend: impl FnOnce(&Engine, &Runtime) -> (Arc<dyn Backend>, Option<Listening>),
+    ) -> World {
         let path = format!("{}/../../designs/{name}.toml", env!("CARGO_MANIFEST_DIR"));
         let design = check(&Source::new(name, std::fs::read_to_string(path).unwrap())).design.unwrap();
         let clock = Arc::new(ManualClock::at_milliseconds(START));
         let options =
             engine::Options { clock: clock.clone(), housekeeping: None, ..engine::Options::default() };
         let engine = Engine::in_memory_with(options);
-        let options = Options { clock: clock.clone(), ..Options::default() };
-        let service = Service::new(design, Arc::new(Embedded::new(engine.clone())), options);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let (backend, database) = backend(&engine, &runtime);
+        let options = Options { clock: clock.clone(), ..Options::default() };
+        let service = Service::new(design, backend, options);
         runtime.block_on(service.prepare()).unwrap();
         runtime.block_on(service.seed()).unwrap();
         let pages = Arc::new(Designs(Rest::new(vec![service.clone()])));
-        let settings =
-            Settings { address: "127.0.0.1:0".parse().unwrap(), pages: Some(pages), ..Settings::default() };
-        let server = Server::bind(engine.clone(), settings).unwrap();
-        let (address, stopper) = (server.address(), server.stopper());
-        let thread = Some(std::thread::spawn(move || server.run()));
-        World { clock, engine, service, runtime, base: format!("/v1/{name}"), address, stopper, thread }
+        let server = Listening::start(&engine, Some(pages));
+        World { clock, engine, service, runtime, base: format!("/v1/{name}"), server, _database: database }
     }
 
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+        self.server.address
     }
 
     /// Moves the clock.
@@ -168,13 +205,13 @@ impl World {
         for (name, value) in headers {
             head.extend([*name, ": ", *value, "\r\n"]);
         }
-        let mut stream = TcpStream::connect(self.address).unwrap();
+        let mut stream = TcpStream::connect(self.server.address).unwrap();
         stream.write_all(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes()).unwrap();
         Reply::read(stream)
     }
 }
 
-impl Drop for World {
+impl Drop for Listening {
     fn drop(&mut self) {
         self.stopper.stop();
         if let Some(thread) = self.thread.take() {
