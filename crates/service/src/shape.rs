@@ -32,8 +32,8 @@ pub(crate) struct TableShape {
 struct Candidate {
     entity: usize,
     constants: Vec<(String, Value)>,
-    /// For each key attribute, the beginnings and ends that its templates write; none if it is no text.
-    keys: Vec<(String, Vec<(String, String)>)>,
+    /// For each key attribute, the templates that write it.
+    keys: Vec<(String, Vec<Outline>)>,
 }
 
 impl Shapes {
@@ -67,8 +67,8 @@ impl Shapes {
         self.tables.iter().find(|table| table.physical == physical)
     }
 
-    /// The entity that an item of a table is. The whole check of keys is costly, so it is done only where constants, beginnings and
-    /// ends of keys leave more than one.
+    /// The entity that an item of a table is. The whole check of keys is costly, so it is done only where constants and the outlines of
+    /// keys leave more than one.
     pub(crate) fn recognise<'d>(
         &self,
         design: &'d CheckedDesign,
@@ -79,30 +79,56 @@ impl Shapes {
         let mut possible = table.candidates.iter().filter(|candidate| candidate.admits(stored));
         let first = possible.next()?;
         match possible.next() {
-            Some(second) if second.constants.len() == first.constants.len() => {
-                design::recognise(design, &table.name, stored)
-            }
-            _ => design.entities.get(first.entity),
+            Some(_) => design::recognise(design, &table.name, stored),
+            None => design.entities.get(first.entity),
         }
     }
 }
 
 fn candidate(number: usize, entity: &Declared) -> Candidate {
     let keys = entity.key.parts.iter().map(|part| {
-        let ends = part.choices.iter().map(|choice| ends(&choice.template.value));
-        (part.attribute.value.clone(), ends.collect())
+        let outlines = part.choices.iter().map(|choice| Outline::of(&choice.template.value));
+        (part.attribute.value.clone(), outlines.collect())
     });
     let constants = entity.constants.iter().map(|(name, value)| (name.value.clone(), value.clone()));
     Candidate { entity: number, constants: constants.collect(), keys: keys.collect() }
 }
 
-/// The literals at both ends of a template.
-fn ends(template: &Template) -> (String, String) {
-    let literal = |piece: Option<&Piece>| match piece {
-        Some(Piece::Literal(text)) => text.clone(),
-        _ => String::new(),
-    };
-    (literal(template.pieces.first()), literal(template.pieces.last()))
+/// The literals of a template in their order, with anything between them.
+struct Outline {
+    literals: Vec<String>,
+    starts_with_slot: bool,
+    ends_with_slot: bool,
+}
+
+impl Outline {
+    fn of(template: &Template) -> Outline {
+        let is_slot = |piece: Option<&Piece>| matches!(piece, Some(Piece::Slot(_)));
+        let literals = template.pieces.iter().filter_map(|piece| match piece {
+            Piece::Literal(text) => Some(text.clone()),
+            Piece::Slot(_) => None,
+        });
+        Outline {
+            literals: literals.collect(),
+            starts_with_slot: is_slot(template.pieces.first()),
+            ends_with_slot: is_slot(template.pieces.last()),
+        }
+    }
+
+    /// Whether the literals stand in a text, one after the other: each as early as it can, which leaves the most for the others.
+    fn fits(&self, text: &str) -> bool {
+        let mut rest = text;
+        for (number, literal) in self.literals.iter().enumerate() {
+            let found = if number == 0 && !self.starts_with_slot {
+                rest.starts_with(literal.as_str()).then_some(0)
+            } else {
+                rest.find(literal.as_str())
+            };
+            let Some(after) = found.and_then(|at| rest.get(at + literal.len()..)) else { return false };
+            rest = after;
+        }
+        self.ends_with_slot || self.literals.last().is_none_or(|last| text.ends_with(last.as_str()))
+    }
 }
 
 impl Candidate {
@@ -110,9 +136,7 @@ impl Candidate {
         let has_constants = self.constants.iter().all(|(name, value)| stored.get(name) == Some(value));
         has_constants
             && self.keys.iter().all(|(name, choices)| match stored.get(name) {
-                Some(Value::S(text)) => choices
-                    .iter()
-                    .any(|(start, end)| text.starts_with(start.as_str()) && text.ends_with(end.as_str())),
+                Some(Value::S(text)) => choices.iter().any(|outline| outline.fits(text)),
                 Some(_) => true,
                 None => false,
             })

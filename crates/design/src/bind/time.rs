@@ -35,6 +35,8 @@ pub fn iso_milliseconds(milliseconds: i64) -> String {
 /// The milliseconds since 1970 of a timestamp in UTC, with or without milliseconds.
 pub fn milliseconds_of(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z')?;
+    // No signs: a number may have one, a part of a time may not.
+    text.bytes().all(|byte| byte.is_ascii_digit() || b"-T:.".contains(&byte)).then_some(())?;
     let (date, time) = text.split_once('T')?;
     let mut date = date.splitn(3, '-').map(str::parse::<i64>);
     let (year, month, day) = (date.next()?.ok()?, date.next()?.ok()?, date.next()?.ok()?);
@@ -43,11 +45,13 @@ pub fn milliseconds_of(text: &str) -> Option<i64> {
     let (hour, minute, second) = (clock.next()?.ok()?, clock.next()?.ok()?, clock.next()?.ok()?);
     let in_range = (0..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
     let on_clock = (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60).contains(&second);
-    if !in_range || !on_clock || fraction.len() > 9 {
+    // A day that its month does not have would come back as another.
+    let days = days_of(year, month, day);
+    if !in_range || !on_clock || fraction.len() > 9 || date_of(days) != (year, month, day) {
         return None;
     }
     let fraction = format!("{fraction:0<3}").get(..3)?.parse::<i64>().ok()?;
-    Some(days_of(year, month, day) * 86_400_000 + (hour * 3_600 + minute * 60 + second) * 1_000 + fraction)
+    Some(days * 86_400_000 + (hour * 3_600 + minute * 60 + second) * 1_000 + fraction)
 }
 
 /// The seconds of a lifetime such as `90d`, `12h`, `30m` or `45s`.
@@ -75,6 +79,9 @@ mod tests {
         assert_eq!(iso_milliseconds(1_705_314_600_123), "2024-01-15T10:30:00.123Z");
         assert_eq!(milliseconds_of("2024-02-29T00:00:00Z"), Some(1_709_164_800_000));
         assert_eq!(milliseconds_of("2024-01-15"), None);
+        assert_eq!(milliseconds_of("2024-+1-15T10:30:00.000Z"), None);
+        assert_eq!(milliseconds_of("2023-02-29T00:00:00Z"), None);
+        assert_eq!(milliseconds_of("4774-09-31T23:09:05.984Z"), None);
         assert_eq!(lifetime_seconds("90d"), Some(7_776_000));
         assert_eq!(lifetime_seconds("soon"), None);
     }

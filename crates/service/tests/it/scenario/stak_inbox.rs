@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::world::{World, all};
 
 stories! { "stak-inbox":
+    a_user_called_like_the_public_is_a_user,
     a_message_is_read_exactly_once_however_many_try,
     a_tenant_is_set_up_with_its_inboxes,
     messages_live_as_long_as_message_inbox_or_tenant_say,
@@ -206,5 +207,14 @@ fn expiry_takes_messages_and_receipts_out_of_every_count(world: &World) {
     assert!(world.ask("inbox", &ADA).iter().all(|message| message["message"]["title"] != "Short-lived"));
     world.things_happen();
     assert_eq!(counts(&world), [2, 2, 2], "once");
+    world.assert_sound();
+}
+
+fn a_user_called_like_the_public_is_a_user(world: &World) {
+    world.does("publish-to-users", to(&["$public"], "for you"));
+    let user = [("tenant_key", "acme"), ("inbox_key", "main"), ("uid", "$public")];
+    assert_eq!(all(&world.ask("user-messages", &user), "_entity"), ["UserMessage"]);
+    assert_eq!(all(&world.ask("user-counts", &user), "_entity"), ["UserStats"]);
+    assert_eq!(all(&world.ask("public-counts", &user[..2]), "_entity"), ["PublicStats"]);
     world.assert_sound();
 }
