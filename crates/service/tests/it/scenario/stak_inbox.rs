@@ -43,11 +43,11 @@ fn a_tenant_is_set_up_with_its_inboxes(world: &World) {
         world.ask("inbox-config", &[("tenant_key", "globex"), ("inbox_key", "b")])[0]["ttl"]["default"],
         "7d"
     );
-    assert_eq!(all(&world.ask("inboxes", &[("tenant_key", "globex")]), "inbox_key"), ["a", "b"]);
+    assert_eq!(all(world.ask("inboxes", &[("tenant_key", "globex")]), "inbox_key"), ["a", "b"]);
     let changed = world.patch("InboxConfig/globex/a", json!({ "title": "First of all", "uid": "root" })).body;
     assert_eq!(changed["title"], "First of all");
     assert_eq!(
-        all(&world.ask("inboxes", &[("tenant_key", "acme")]), "inbox_key"),
+        all(world.ask("inboxes", &[("tenant_key", "acme")]), "inbox_key"),
         ["main"],
         "tenants do not mix"
     );
@@ -113,7 +113,7 @@ fn the_inbox_is_own_and_public_messages_by_time_with_what_was_read(world: &World
 
 fn a_message_is_read_exactly_once_however_many_try(world: &World) {
     let reading = |number: u32| {
-        let (operation, id) = if number % 2 == 0 {
+        let (operation, id) = if number.is_multiple_of(2) {
             ("read-message", "lrg51000000000000001")
         } else {
             ("read-public-message", "lrg54000000000000004")
@@ -138,12 +138,12 @@ fn counts_follow_everything_that_happens(world: &World) {
         own["published"].as_i64().unwrap() + public["published"].as_i64().unwrap()
             - own["read"].as_i64().unwrap()
     };
-    assert_eq!(unread(&world), 2);
+    assert_eq!(unread(world), 2);
     world.does("publish-to-users", to(&["ada"], "one more"));
-    assert_eq!(unread(&world), 3);
+    assert_eq!(unread(world), 3);
     let news = json!({ "tenant_key": "acme", "inbox_key": "main", "sender": "office", "taxonomy": { "category": "news" }, "message": { "title": "News", "body": "Rain." } });
     let id = world.does("publish-to-everyone", news)[0]["id"].as_str().unwrap().to_owned();
-    assert_eq!(unread(&world), 4);
+    assert_eq!(unread(world), 4);
     let category = |pattern: &str, category: &str| {
         let mut parameters = if pattern == "category-counts" { ADA.to_vec() } else { EVERYONE.to_vec() };
         parameters.push(("category", category));
@@ -152,13 +152,13 @@ fn counts_follow_everything_that_happens(world: &World) {
     assert_eq!(category("public-category-counts", "news")["published"], 3);
     assert_eq!(category("category-counts", "invoices")["published"], 2);
     world.does("read-public-message", reads("ada", &id));
-    assert_eq!(unread(&world), 3);
+    assert_eq!(unread(world), 3);
     assert_eq!(category("category-counts", "news")["read"], 2);
     assert_eq!(world.ask("all-counts", &ADA).len(), 3, "totals, invoices and news");
 
     // Deleting a message takes it out of every count, read or not.
     assert_eq!(world.delete("UserMessage/acme/ada/main/lrg51000000000000001").status, 204);
-    assert_eq!(unread(&world), 2);
+    assert_eq!(unread(world), 2);
     assert_eq!(category("category-counts", "invoices")["published"], 1);
     world.assert_sound();
 }
@@ -194,10 +194,10 @@ fn expiry_takes_messages_and_receipts_out_of_every_count(world: &World) {
         let public = world.ask("public-counts", &EVERYONE)[0].clone();
         [&own["published"], &own["read"], &public["published"]].map(|count| count.as_i64().unwrap())
     };
-    assert_eq!(counts(&world), [3, 3, 3]);
+    assert_eq!(counts(world), [3, 3, 3]);
     world.days_pass(4);
     world.things_happen();
-    assert_eq!(counts(&world), [2, 2, 2], "as before");
+    assert_eq!(counts(world), [2, 2, 2], "as before");
     let invoices = [&ADA[..], &[("category", "invoices")]].concat();
     assert_eq!(world.ask("category-counts", &invoices)[0]["published"], 1);
     assert_eq!(
@@ -206,15 +206,15 @@ fn expiry_takes_messages_and_receipts_out_of_every_count(world: &World) {
     );
     assert!(world.ask("inbox", &ADA).iter().all(|message| message["message"]["title"] != "Short-lived"));
     world.things_happen();
-    assert_eq!(counts(&world), [2, 2, 2], "once");
+    assert_eq!(counts(world), [2, 2, 2], "once");
     world.assert_sound();
 }
 
 fn a_user_called_like_the_public_is_a_user(world: &World) {
     world.does("publish-to-users", to(&["$public"], "for you"));
     let user = [("tenant_key", "acme"), ("inbox_key", "main"), ("uid", "$public")];
-    assert_eq!(all(&world.ask("user-messages", &user), "_entity"), ["UserMessage"]);
-    assert_eq!(all(&world.ask("user-counts", &user), "_entity"), ["UserStats"]);
-    assert_eq!(all(&world.ask("public-counts", &user[..2]), "_entity"), ["PublicStats"]);
+    assert_eq!(all(world.ask("user-messages", &user), "_entity"), ["UserMessage"]);
+    assert_eq!(all(world.ask("user-counts", &user), "_entity"), ["UserStats"]);
+    assert_eq!(all(world.ask("public-counts", &user[..2]), "_entity"), ["PublicStats"]);
     world.assert_sound();
 }

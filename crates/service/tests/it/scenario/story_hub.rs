@@ -46,9 +46,9 @@ fn a_story_starts_is_published_and_is_found(world: &World) {
         .is_refused(409, "only its author can publish a draft");
     world.does("publish-story", json!({ "storyId": id, "userId": "eve" }));
 
-    assert_eq!(all(&world.ask("latest-stories", &[("limit", "1")]), "title"), ["Salt"], "latest first");
-    assert_eq!(all(&world.ask("stories-of-user", &[("userId", "eve")]), "status"), ["PUBLISHED"]);
-    assert_eq!(profile(&world, "eve")["stats"]["storiesCreated"], 1);
+    assert_eq!(all(world.ask("latest-stories", &[("limit", "1")]), "title"), ["Salt"], "latest first");
+    assert_eq!(all(world.ask("stories-of-user", &[("userId", "eve")]), "status"), ["PUBLISHED"]);
+    assert_eq!(profile(world, "eve")["stats"]["storiesCreated"], 1);
     let several = world.get(&format!("patterns/stories-by-id?storyId={id}&storyId={STORY}"));
     assert_eq!(several.body["items"].as_array().map(Vec::len), Some(2), "{}", several.text);
 
@@ -69,10 +69,10 @@ fn branches_are_counted_listed_and_approved(world: &World) {
     let children = world.ask("children", &[("parentNodeId", FOG)]);
     let orders = children.iter().map(|child| child["order"].as_i64().unwrap()).collect::<Vec<_>>();
     assert_eq!(orders, (0..12).collect::<Vec<_>>(), "10 comes after 2");
-    assert_eq!(chapter(&world, FOG)["stats"]["childCount"], 12);
-    let stats = story(&world)["stats"].clone();
+    assert_eq!(chapter(world, FOG)["stats"]["childCount"], 12);
+    let stats = story(world)["stats"].clone();
     assert_eq!((&stats["totalBranches"], &stats["totalChapters"]), (&json!(12), &json!(13)));
-    assert_eq!(profile(&world, "ben")["stats"]["branchesContributed"], 12);
+    assert_eq!(profile(world, "ben")["stats"]["branchesContributed"], 12);
     assert_eq!(world.ask("branches-of-user", &[("userId", "ben")]).len(), 12);
     assert_eq!(world.ask("chapters-of-story", &[("storyId", STORY)]).len(), 13);
     let lost = json!({ "storyId": STORY, "parentNodeId": "01HMZ200000000000000000009", "authorId": "ben", "title": "x", "content": "x", "depth": 1 });
@@ -84,7 +84,7 @@ fn branches_are_counted_listed_and_approved(world: &World) {
     approve("ben").is_refused(409, "only the author of the story approves branches");
     assert_eq!(approve("ada").status, 200);
     approve("ada").is_refused(409, "the branch is approved already");
-    assert_eq!(chapter(&world, STAIRS)["authorApproved"], true);
+    assert_eq!(chapter(world, STAIRS)["authorApproved"], true);
     world.assert_sound();
 }
 
@@ -93,7 +93,7 @@ fn votes_are_one_each_can_be_changed_and_withdrawn(world: &World) {
         world.does("vote", json!({ "userId": user, "storyId": STORY, "nodeId": FOG, "voteType": kind }))
     };
     let upvotes = || {
-        let (chapter, story, author) = (chapter(&world, FOG), story(&world), profile(&world, "ada"));
+        let (chapter, story, author) = (chapter(world, FOG), story(world), profile(world, "ada"));
         [&chapter["stats"]["upvotes"], &story["stats"]["totalUpvotes"], &author["stats"]["totalUpvotes"]]
             .map(|n| n.as_i64().unwrap())
     };
@@ -117,9 +117,9 @@ fn reading_is_counted_and_places_are_kept(world: &World) {
     for _ in 0..3 {
         world.does("read-chapter", json!({ "storyId": STORY, "nodeId": STAIRS }));
     }
-    assert_eq!(chapter(&world, STAIRS)["stats"]["reads"], 3);
-    assert_eq!(story(&world)["stats"]["totalReads"], 3);
-    assert_eq!(profile(&world, "ben")["stats"]["totalReads"], 3);
+    assert_eq!(chapter(world, STAIRS)["stats"]["reads"], 3);
+    assert_eq!(story(world)["stats"]["totalReads"], 3);
+    assert_eq!(profile(world, "ben")["stats"]["totalReads"], 3);
 
     world.does("bookmark", json!({ "userId": "ben", "storyId": STORY, "currentNodeId": STAIRS }));
     assert_eq!(world.ask("bookmark", &[("userId", "ben"), ("storyId", STORY)])[0]["currentNodeId"], STAIRS);
@@ -198,7 +198,7 @@ fn whoever_wrote_something_hears_of_it(world: &World) {
 fn a_new_name_is_everywhere_it_was(world: &World) {
     world.does("sign-in", json!({ "userId": "ben", "email": "ben@example.com", "displayName": "Benjamin" }));
     world.things_happen();
-    assert_eq!(chapter(&world, STAIRS)["authorName"], "Benjamin");
-    assert_eq!(chapter(&world, FOG)["authorName"], "Ada");
+    assert_eq!(chapter(world, STAIRS)["authorName"], "Benjamin");
+    assert_eq!(chapter(world, FOG)["authorName"], "Ada");
     world.assert_sound();
 }
