@@ -46,7 +46,7 @@ fn a_user_signs_up_and_starts_a_batch(world: &World) {
 
 fn a_batch_goes_through_its_stages_and_statuses(world: &World) {
     let active =
-        |status: &str| all_ids(world.ask("batches-by-status", &[("userId", "ada"), ("status", status)]));
+        |status: &str| all_ids(&world.ask("batches-by-status", &[("userId", "ada"), ("status", status)]));
     assert_eq!(active("active"), [GINGER]);
 
     let bottles = json!({ "userId": "ada", "batchId": GINGER, "bottleCount": 2, "bottleVolumeMl": 500 });
@@ -93,7 +93,7 @@ fn photos_and_notes_make_a_timeline(world: &World) {
 }
 
 fn reminders_come_up_fall_due_and_are_sent_or_cancelled(world: &World) {
-    let due = |now: &str| all_reminders(world.ask("due-reminders", &[("now", now)]));
+    let due = |now: &str| all_reminders(&world.ask("due-reminders", &[("now", now)]));
     let remind = json!({ "userId": "ben", "batchId": GINGER, "message": "not yours", "dueAt": "2024-06-02T10:00:00.000Z" });
     world.tries("remind", remind).is_refused(409, "there is no such batch");
 
@@ -101,7 +101,7 @@ fn reminders_come_up_fall_due_and_are_sent_or_cancelled(world: &World) {
     let id = made[0]["reminderId"].as_str().unwrap().to_owned();
     let period =
         [("userId", "ada"), ("from", "2024-06-01T00:00:00.000Z"), ("to", "2024-06-08T00:00:00.000Z")];
-    assert_eq!(all(world.ask("upcoming-reminders", &period), "message"), ["into the fridge"]);
+    assert_eq!(all(&world.ask("upcoming-reminders", &period), "message"), ["into the fridge"]);
     assert_eq!(world.ask("reminders", &[("batchId", GINGER)]).len(), 2);
 
     assert_eq!(due("2024-06-01T12:00:00.000Z"), ["open a bottle", "taste it"], "over all users");
@@ -134,7 +134,7 @@ fn devices_are_seen_and_everything_can_be_exported(world: &World) {
         (&json!("t2"), &json!("2024-06-01T12:00:00.000Z"))
     );
     assert_eq!(tablet[0]["lastSeenAt"], "2024-06-01T12:00:01.000Z");
-    assert_eq!(all(world.ask("devices", &[("userId", "ada")]), "deviceId"), ["phone", "tablet"]);
+    assert_eq!(all(&world.ask("devices", &[("userId", "ada")]), "deviceId"), ["phone", "tablet"]);
 
     assert_eq!(world.ask("everything-of-user", &[("userId", "ada")]).len(), 5);
     let export = world.answer("export", &[("userId", "ada")]).body["parts"].clone();

@@ -43,11 +43,11 @@ fn a_tenant_is_set_up_with_its_inboxes(world: &World) {
         world.ask("inbox-config", &[("tenant_key", "globex"), ("inbox_key", "b")])[0]["ttl"]["default"],
         "7d"
     );
-    assert_eq!(all(world.ask("inboxes", &[("tenant_key", "globex")]), "inbox_key"), ["a", "b"]);
+    assert_eq!(all(&world.ask("inboxes", &[("tenant_key", "globex")]), "inbox_key"), ["a", "b"]);
     let changed = world.patch("InboxConfig/globex/a", json!({ "title": "First of all", "uid": "root" })).body;
     assert_eq!(changed["title"], "First of all");
     assert_eq!(
-        all(world.ask("inboxes", &[("tenant_key", "acme")]), "inbox_key"),
+        all(&world.ask("inboxes", &[("tenant_key", "acme")]), "inbox_key"),
         ["main"],
         "tenants do not mix"
     );
@@ -213,8 +213,8 @@ fn expiry_takes_messages_and_receipts_out_of_every_count(world: &World) {
 fn a_user_called_like_the_public_is_a_user(world: &World) {
     world.does("publish-to-users", to(&["$public"], "for you"));
     let user = [("tenant_key", "acme"), ("inbox_key", "main"), ("uid", "$public")];
-    assert_eq!(all(world.ask("user-messages", &user), "_entity"), ["UserMessage"]);
-    assert_eq!(all(world.ask("user-counts", &user), "_entity"), ["UserStats"]);
-    assert_eq!(all(world.ask("public-counts", &user[..2]), "_entity"), ["PublicStats"]);
+    assert_eq!(all(&world.ask("user-messages", &user), "_entity"), ["UserMessage"]);
+    assert_eq!(all(&world.ask("user-counts", &user), "_entity"), ["UserStats"]);
+    assert_eq!(all(&world.ask("public-counts", &user[..2]), "_entity"), ["PublicStats"]);
     world.assert_sound();
 }

@@ -46,8 +46,8 @@ fn a_story_starts_is_published_and_is_found(world: &World) {
         .is_refused(409, "only its author can publish a draft");
     world.does("publish-story", json!({ "storyId": id, "userId": "eve" }));
 
-    assert_eq!(all(world.ask("latest-stories", &[("limit", "1")]), "title"), ["Salt"], "latest first");
-    assert_eq!(all(world.ask("stories-of-user", &[("userId", "eve")]), "status"), ["PUBLISHED"]);
+    assert_eq!(all(&world.ask("latest-stories", &[("limit", "1")]), "title"), ["Salt"], "latest first");
+    assert_eq!(all(&world.ask("stories-of-user", &[("userId", "eve")]), "status"), ["PUBLISHED"]);
     assert_eq!(profile(world, "eve")["stats"]["storiesCreated"], 1);
     let several = world.get(&format!("patterns/stories-by-id?storyId={id}&storyId={STORY}"));
     assert_eq!(several.body["items"].as_array().map(Vec::len), Some(2), "{}", several.text);

@@ -56,7 +56,7 @@ fn nodes_belong_to_a_story_that_is_there(world: &World) {
     world.tries("add-node", node("01HMZ700000000000000000009")).is_refused(409, "there is no such story");
 
     let story = [("userId", "ada"), ("storyId", LIGHTHOUSE)];
-    assert_eq!(all(world.ask("nodes", &story), "type"), ["choice", "end", "choice"]);
+    assert_eq!(all(&world.ask("nodes", &story), "type"), ["choice", "end", "choice"]);
     let whole = world.ask("story-with-nodes", &story);
     assert_eq!(all(&whole, "_entity"), ["Story", "Node", "Node", "Node"], "one partition");
     let found = world.ask("node", &[("userId", "ada"), ("storyId", LIGHTHOUSE), ("id", id)]);
