@@ -38,7 +38,7 @@ pub fn peers() -> Vec<Peer> {
         peer("Monotable, in memory", "in memory", |port, _| {
             monotable(port).map(|mut command| with(&mut command, &["--in-memory"]))
         }),
-        peer("dynoxide, file", "written, not synced", |port, directory| {
+        peer("dynoxide, file", "synced to disk", |port, directory| {
             dynoxide(port)
                 .map(|mut command| with(&mut command, &["--db-path", &format!("{directory}/dynoxide.db")]))
         }),
