@@ -20,8 +20,6 @@ mod fjall;
 mod memory;
 
 #[cfg(test)]
-mod figures;
-#[cfg(test)]
 mod tests;
 
 use std::ops::Bound;
