@@ -13,11 +13,16 @@ fn gcd(a: usize, b: usize) -> usize {
 }
 
 pub fn partition(n: usize) -> String {
-    format!("USER#{:07}", n / 20)
+    format!("USER#{:08}", n / 20)
 }
 
 pub fn sort(n: usize) -> String {
-    format!("ORDER#{n:09}")
+    format!("ORDER#{n:010}")
+}
+
+/// The key in the index under which the items of a partition lie, too.
+pub fn group(n: usize) -> String {
+    format!("GROUP#{:08}", n / 20)
 }
 
 /// Item number `n`; twenty share a partition.

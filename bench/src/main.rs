@@ -23,14 +23,23 @@ fn main() {
     match what.as_str() {
         "memory" => memory::run(if scale == 0 { 50_000 } else { scale }),
         "disk" => disk::run(if scale == 0 { 1_000_000 } else { scale }),
-        "compare" => compare::run(if scale == 0 { 4 } else { scale as u64 }),
-        "load" => compare::load_one(&std::env::args().nth(2).unwrap_or_default()),
+        "compare" => {
+            let names = std::env::args().nth(3).unwrap_or_default();
+            let names: Vec<&str> = names.split(',').filter(|name| !name.is_empty()).collect();
+            compare::run(if scale == 0 { 4 } else { scale as u64 }, &names);
+        }
+        "load" => {
+            let argument = |place| std::env::args().nth(place).unwrap_or_default();
+            let number = |place, default| argument(place).parse().unwrap_or(default);
+            compare::load_one(&argument(2), &argument(3), number(4, 32), number(5, 2) as u64);
+        }
         "nothing" => nothing::serve(u16::try_from(scale).expect("a port")),
         "shape" => shape::run(),
         "profile" => profile::run(&std::env::args().nth(3).unwrap_or_default(), scale),
         _ => {
             eprintln!(
-                "usage: cargo run --release -- memory|disk|shape|compare|load|profile [items, seconds or ADDRESS:PORT [get|put|query|replace]]"
+                "usage: cargo run --release -- memory|disk|shape [ITEMS] | compare [SECONDS [NAME,NAME]] | profile COUNT get|put|query|replace|transact | \
+                 load ADDRESS:PORT [WORKLOAD [CONNECTIONS [SECONDS]]] | nothing PORT"
             );
             std::process::exit(2);
         }

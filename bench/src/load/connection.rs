@@ -2,13 +2,9 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-
-/// An answer that takes longer is not waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 pub struct Connection {
     stream: TcpStream,
@@ -25,12 +21,6 @@ impl Connection {
 
     /// Sends a request and reads its answer to the end; the status of the answer.
     pub async fn exchange(&mut self, request: &[u8]) -> io::Result<u16> {
-        tokio::time::timeout(PATIENCE, self.send_and_read(request))
-            .await
-            .map_err(|_| io::ErrorKind::TimedOut)?
-    }
-
-    async fn send_and_read(&mut self, request: &[u8]) -> io::Result<u16> {
         self.stream.write_all(request).await?;
         self.bytes.clear();
         let head = loop {

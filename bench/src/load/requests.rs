@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::connection::Connection;
-use crate::item::{item, partition, sort};
+use super::template::{PLACEHOLDER, Template};
+use crate::item::{group, item, partition, sort};
 use crate::memory::TABLE;
 
 /// How many items a table is filled with before it is measured.
@@ -15,30 +16,52 @@ const TARGET: &str = "DynamoDB_20120810.";
 const AUTHORIZATION: &str = "AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, \
     SignedHeaders=host;x-amz-date;x-amz-target, Signature=0000000000000000000000000000000000000000000000000000000000000000";
 
-type MakeBody = dyn Fn(u64, &mut Vec<u8>) + Send + Sync;
+/// How many different bodies a workload has, beside their keys.
+const BODIES: usize = 64;
 
-/// A request again and again, each time a little different.
+/// A request again and again, each time with other keys.
 #[derive(Clone)]
 pub struct Workload {
     pub name: &'static str,
-    operation: &'static str,
-    make: Arc<MakeBody>,
+    templates: Arc<[Template]>,
+    items: Items,
+}
+
+/// Which items a workload is about.
+#[derive(Clone, Copy)]
+enum Items {
+    /// One of those that the table was filled with, so many.
+    Existing(usize),
+    /// So many in each request that are not there yet, from this number on.
+    New { each: usize, from: usize },
+}
+
+impl Items {
+    fn first(self, turn: u64) -> usize {
+        match self {
+            Items::Existing(count) => usize::try_from(scattered(turn)).expect("64 bits") % count,
+            Items::New { each, from } => from + usize::try_from(turn).expect("64 bits") * each,
+        }
+    }
 }
 
 impl Workload {
-    fn new(
-        name: &'static str,
-        operation: &'static str,
-        make: impl Fn(u64, &mut Vec<u8>) + Send + Sync + 'static,
-    ) -> Workload {
-        Workload { name, operation, make: Arc::new(make) }
+    /// A workload whose requests have bodies made of the number of a body.
+    fn new(name: &'static str, operation: &str, items: Items, body: impl Fn(usize) -> String) -> Workload {
+        let each = if let Items::New { each, .. } = items { each } else { 1 };
+        let templates = (0..BODIES).map(|number| {
+            let mut request = Vec::new();
+            write_request(operation, body(number).as_bytes(), &mut request);
+            Template::new(request, each)
+        });
+        Workload { name, templates: templates.collect(), items }
     }
 
     /// Writes the request that a connection sends in a turn.
     pub fn write(&self, connection: usize, connections: usize, turn: u64, request: &mut Vec<u8>) {
-        let mut body = Vec::with_capacity(2048);
-        (self.make)(turn * connections as u64 + connection as u64, &mut body);
-        write_request(self.operation, &body, request);
+        let turn = turn * connections as u64 + connection as u64;
+        let template = usize::try_from(turn).expect("64 bits") % self.templates.len();
+        self.templates[template].write(self.items.first(turn), request);
     }
 }
 
@@ -60,15 +83,6 @@ fn scattered(n: u64) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 16
 }
 
-fn existing(n: u64) -> usize {
-    usize::try_from(scattered(n) % ITEMS as u64).expect("small")
-}
-
-/// Numbers of items that are not there yet; runs do not meet, as each has a place of its own.
-fn fresh(run: u64, n: u64) -> usize {
-    usize::try_from(1_000_000 + run * 50_000_000 + n).expect("64 bits")
-}
-
 fn item_json(n: usize) -> String {
     let stored = dynamo::StoredItem::encode(&item(n));
     let mut text = Vec::new();
@@ -80,62 +94,51 @@ fn key_json(n: usize) -> String {
     format!(r#"{{"pk":{{"S":"{}"}},"sk":{{"S":"{}"}}}}"#, partition(n), sort(n))
 }
 
-/// All workloads. `run` keeps what one run writes apart from what others wrote.
-pub fn workloads(run: u64) -> Vec<Workload> {
-    // Made beforehand: making an item costs the client more than the server needs to store it.
-    let bodies: Arc<Vec<String>> = Arc::new((0..512).map(item_json).collect());
-    let body_of = move |number: usize| {
-        let template = &bodies[number % bodies.len()];
-        template.replacen(&sort(number % 512), &sort(number), 1).replacen(
-            &partition(number % 512),
-            &partition(number),
-            1,
-        )
+/// An item with the text of one number under the keys of another.
+fn body_json(body: usize, number: usize) -> String {
+    let text = item_json(body);
+    text.replacen(&sort(body), &sort(number), 1).replacen(&partition(body), &partition(number), 1)
+}
+
+/// All workloads on a table of so many items. `run` keeps what one run writes apart from what others wrote.
+pub fn workloads(run: usize, items: usize) -> Vec<Workload> {
+    let existing = Items::Existing(items);
+    let new = |place: usize, each| Items::New { each, from: 20_000_000 + (run * 3 + place) * 40_000_000 };
+    let key = key_json(PLACEHOLDER);
+    let put = |body, offset| format!(r#"{{"Item":{}}}"#, body_json(body, PLACEHOLDER + offset));
+    let transacted = |body, offset| {
+        format!(r#"{{"Put":{{"TableName":"Items","Item":{}}}}}"#, body_json(body, PLACEHOLDER + offset))
     };
-    let body = Arc::new(body_of);
-    let (one, three, many) = (body.clone(), body.clone(), body);
     vec![
-        Workload::new("GetItem", "GetItem", |n, out| {
-            write!(out, r#"{{"TableName":"Items","Key":{}}}"#, key_json(existing(n))).expect("memory");
+        Workload::new("GetItem", "GetItem", existing, |_| format!(r#"{{"TableName":"Items","Key":{key}}}"#)),
+        Workload::new("PutItem", "PutItem", new(0, 1), |body| {
+            format!(r#"{{"TableName":"Items","Item":{}}}"#, body_json(body, PLACEHOLDER))
         }),
-        Workload::new("PutItem", "PutItem", move |n, out| {
-            write!(out, r#"{{"TableName":"Items","Item":{}}}"#, one(fresh(run, n))).expect("memory");
-        }),
-        Workload::new("Query of 20", "Query", |n, out| {
-            write!(
-                out,
-                r#"{{"TableName":"Items","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{{":p":{{"S":"{}"}}}}}}"#,
-                partition(existing(n))
+        Workload::new("Query of 20", "Query", existing, |_| {
+            let values = format!(r#"{{":p":{{"S":"{}"}}}}"#, partition(PLACEHOLDER));
+            format!(
+                r#"{{"TableName":"Items","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{values}}}"#
             )
-            .expect("memory");
         }),
-        Workload::new("Query of 20, index", "Query", |n, out| {
-            write!(
-                out,
-                r#"{{"TableName":"Items","IndexName":"ByStatus","Limit":20,"KeyConditionExpression":"gpk = :p","ExpressionAttributeValues":{{":p":{{"S":"GROUP#{:05}"}}}}}}"#,
-                existing(n) / 20
+        Workload::new("Query of 20, index", "Query", existing, |_| {
+            let values = format!(r#"{{":p":{{"S":"{}"}}}}"#, group(PLACEHOLDER));
+            format!(
+                r#"{{"TableName":"Items","IndexName":"ByStatus","Limit":20,"KeyConditionExpression":"gpk = :p","ExpressionAttributeValues":{values}}}"#
             )
-            .expect("memory");
         }),
-        Workload::new("Update counter", "UpdateItem", |n, out| {
-            write!(
-                out,
-                r#"{{"TableName":"Items","Key":{},"UpdateExpression":"ADD hits :one","ExpressionAttributeValues":{{":one":{{"N":"1"}}}}}}"#,
-                key_json(existing(n))
+        Workload::new("Update counter", "UpdateItem", existing, |_| {
+            format!(
+                r#"{{"TableName":"Items","Key":{key},"UpdateExpression":"ADD hits :one","ExpressionAttributeValues":{{":one":{{"N":"1"}}}}}}"#
             )
-            .expect("memory");
         }),
-        Workload::new("TransactWrite of 3", "TransactWriteItems", move |n, out| {
-            let put = |k| {
-                format!(r#"{{"Put":{{"TableName":"Items","Item":{}}}}}"#, three(fresh(run + 1, n * 3 + k)))
-            };
-            write!(out, r#"{{"TransactItems":[{},{},{}]}}"#, put(0), put(1), put(2)).expect("memory");
+        Workload::new("TransactWrite of 3", "TransactWriteItems", new(1, 3), |body| {
+            let parts: Vec<String> = (0..3).map(|offset| transacted(body, offset)).collect();
+            format!(r#"{{"TransactItems":[{}]}}"#, parts.join(","))
         }),
-        Workload::new("BatchWrite of 25", "BatchWriteItem", move |n, out| {
-            let puts: Vec<String> = (0..25)
-                .map(|k| format!(r#"{{"PutRequest":{{"Item":{}}}}}"#, many(fresh(run + 2, n * 25 + k))))
-                .collect();
-            write!(out, r#"{{"RequestItems":{{"Items":[{}]}}}}"#, puts.join(",")).expect("memory");
+        Workload::new("BatchWrite of 25", "BatchWriteItem", new(2, 25), |body| {
+            let parts: Vec<String> =
+                (0..25).map(|offset| format!(r#"{{"PutRequest":{}}}"#, put(body, offset))).collect();
+            format!(r#"{{"RequestItems":{{"Items":[{}]}}}}"#, parts.join(","))
         }),
     ]
 }
@@ -158,16 +161,12 @@ async fn send(connection: &mut Connection, operation: &str, body: &str) -> io::R
 }
 
 /// Fills the table with its items: twenty in each partition, and in the index twenty under each key.
-pub async fn fill(server: SocketAddr) -> io::Result<()> {
+pub async fn fill(server: SocketAddr, items: usize) -> io::Result<()> {
     let mut connection = Connection::open(server).await?;
-    for start in (0..ITEMS).step_by(25) {
+    for start in (0..items).step_by(25) {
         let puts: Vec<String> = (start..start + 25)
             .map(|n| {
-                let item = item_json(n).replacen(
-                    &format!("STATUS#{:05}", n % 50_021),
-                    &format!("GROUP#{:05}", n / 20),
-                    1,
-                );
+                let item = item_json(n).replacen(&format!("STATUS#{:05}", n % 50_021), &group(n), 1);
                 format!(r#"{{"PutRequest":{{"Item":{item}}}}}"#)
             })
             .collect();
