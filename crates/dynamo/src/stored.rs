@@ -246,6 +246,11 @@ impl<'a> ValueRef<'a> {
         }
     }
 
+    /// The bytes of a text. They are UTF-8 as they were when they were stored; nobody looks again.
+    pub(crate) fn text_bytes(self) -> Option<&'a [u8]> {
+        self.bytes.split_first().filter(|(tag, _)| **tag == TAG_S).map(|(_, text)| text)
+    }
+
     /// The type of the value.
     pub fn value_type(self) -> ValueType {
         match self.bytes.first() {
@@ -395,6 +400,15 @@ impl<'a> Attributes<'a> {
         }
     }
 
+    /// The attributes with their names as bytes.
+    pub(crate) fn raw(mut self) -> impl Iterator<Item = (&'a [u8], ValueRef<'a>)> {
+        std::iter::from_fn(move || {
+            let name = take_part(&mut self.bytes)?;
+            let bytes = take_part(&mut self.bytes)?;
+            Some((name, ValueRef { bytes }))
+        })
+    }
+
     /// The attributes as a tree.
     pub fn decode(self) -> Map {
         self.map(|(name, value)| (name.to_owned(), value.decode())).collect()
@@ -525,6 +539,7 @@ fn take_long_varint(bytes: &mut &[u8]) -> Option<usize> {
     None
 }
 
+#[inline]
 fn take_part<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     let length = take_varint(bytes)?;
     let (part, rest) = bytes.split_at_checked(length)?;

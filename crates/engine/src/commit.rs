@@ -8,7 +8,8 @@
 //! engine promises; a task is answered exactly once.
 //!
 //! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer. Where it does
-//! not, handing over to a thread would cost more than the write, so the caller owns the commit itself.
+//! not, handing over to a thread would cost more than the write, so the caller owns the commit itself; if another caller does so just
+//! now, that one takes the task along, and nobody waits for a lock.
 //!
 //! Path of a write: `Committer::run` -> queue -> [`Shared::commit`] (decide, apply, sync, publish) -> answer.
 
@@ -298,11 +299,19 @@ impl Committer {
         decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static,
         answer: impl FnOnce(Result<T, Fault>) + Send + 'static,
     ) {
-        if self.thread.is_none() {
-            answer(self.shared.commit_own(decide));
-        } else {
-            self.enqueue(decide, answer, false);
+        if self.thread.is_some() {
+            return self.enqueue(decide, answer, false);
         }
+        let owner = self.shared.owner.try_lock();
+        match owner {
+            Some(mut owner) => {
+                let outcome = self.shared.commit_one(&mut owner, decide);
+                drop(owner);
+                answer(outcome);
+            }
+            None => self.enqueue(decide, answer, false),
+        }
+        self.shared.commit_waiting();
     }
 
     /// Hands a task to the owner's thread and waits for its outcome. Should the thread die, the caller is told.
@@ -421,9 +430,34 @@ impl Shared {
         &self,
         decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault>,
     ) -> Result<T, Fault> {
-        let mut owner = self.owner.lock();
-        let snapshot = self.ready(&mut owner)?;
-        let mut group = Group::new(self, &mut owner, 1);
+        let outcome = self.commit_one(&mut self.owner.lock(), decide);
+        self.commit_waiting();
+        outcome
+    }
+
+    /// Commits what was left to whoever owned the commit. Everybody who gives up the ownership calls it: a task is either queued before this
+    /// looks, or its caller finds the commit without an owner.
+    fn commit_waiting(&self) {
+        loop {
+            if self.queue.lock().tasks.is_empty() {
+                return;
+            }
+            let Some(mut owner) = self.owner.try_lock() else { return };
+            let group = take_group(&mut self.queue.lock().tasks);
+            if !group.is_empty() {
+                self.commit(&mut owner, group);
+            }
+        }
+    }
+
+    /// Commits one task.
+    fn commit_one<T>(
+        &self,
+        owner: &mut Owner,
+        decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault>,
+    ) -> Result<T, Fault> {
+        let snapshot = self.ready(owner)?;
+        let mut group = Group::new(self, owner, 1);
         let decision = decide(&group.latest(&snapshot));
         drop(snapshot);
         let (value, changes) = decision?;

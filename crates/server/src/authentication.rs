@@ -7,10 +7,13 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use dynamo::{ApiError, ErrorKind};
-use hyper::header::{AUTHORIZATION, DATE};
+use hyper::header::{AUTHORIZATION, DATE, HeaderName};
 use hyper::http::request::Parts;
 
 use crate::query_string::parameters;
+
+const AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
+const SECURITY_TOKEN: HeaderName = HeaderName::from_static("x-amz-security-token");
 
 /// What a request says about its signature; not yet believed.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,12 +63,14 @@ fn incomplete(message: String) -> ApiError {
 
 /// Reads `AWS4-HMAC-SHA256 Credential=..., SignedHeaders=..., Signature=...`.
 fn header_claim<'a>(request: &'a Parts, text: &'a str) -> Result<Claim<'a>, ApiError> {
-    // Split at one character at a time: that is a search for a byte, many times faster than one for any of two characters.
-    let mut parts = text.split(',').flat_map(|part| part.split(' ')).filter(|part| !part.is_empty());
-    let algorithm = parts.next().unwrap_or("");
-    let (mut credential, mut signature, mut signed_headers) = ("", "", "");
-    for part in parts {
-        if let Some(value) = part.strip_prefix("Credential=") {
+    let (mut algorithm, mut credential, mut signature, mut signed_headers) = ("", "", "", "");
+    let mut start = 0;
+    for end in memchr::memchr2_iter(b',', b' ', text.as_bytes()).chain([text.len()]) {
+        let part = text.get(start..end).unwrap_or("");
+        start = end + 1;
+        if algorithm.is_empty() {
+            algorithm = part;
+        } else if let Some(value) = part.strip_prefix("Credential=") {
             credential = value;
         } else if let Some(value) = part.strip_prefix("SignedHeaders=") {
             signed_headers = value;
@@ -73,8 +78,7 @@ fn header_claim<'a>(request: &'a Parts, text: &'a str) -> Result<Claim<'a>, ApiE
             signature = value;
         }
     }
-    let date =
-        header_text(request, "x-amz-date").or_else(|| header_text(request, DATE.as_str())).unwrap_or("");
+    let date = header_text(request, AMZ_DATE).or_else(|| header_text(request, DATE)).unwrap_or("");
     let named = [("Credential", credential), ("Signature", signature), ("SignedHeaders", signed_headers)];
     let mut lacks = String::new();
     for (name, _) in named.iter().filter(|(_, value)| value.is_empty()) {
@@ -96,11 +100,11 @@ fn header_claim<'a>(request: &'a Parts, text: &'a str) -> Result<Claim<'a>, ApiE
         signature: signature.into(),
         date: date.into(),
         expires_seconds: None,
-        security_token: header_text(request, "x-amz-security-token").map(Cow::Borrowed),
+        security_token: header_text(request, SECURITY_TOKEN).map(Cow::Borrowed),
     })
 }
 
-fn header_text<'a>(request: &'a Parts, name: &str) -> Option<&'a str> {
+fn header_text(request: &Parts, name: HeaderName) -> Option<&str> {
     request.headers.get(name).and_then(|value| value.to_str().ok())
 }
 

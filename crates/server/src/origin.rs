@@ -70,13 +70,16 @@ impl Door {
 
     fn knows_host(&self, host: &str) -> bool {
         let name = without_port(host);
+        if is_local_name(name) {
+            return true;
+        }
         if let Ok(address) = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
             // A rebound name is never an address, so where every address is bound every address may be named.
             if address.is_loopback() || address == self.bound || self.bound.is_unspecified() {
                 return true;
             }
         }
-        is_local_name(name) || self.is_allowed_host(name)
+        self.is_allowed_host(name)
     }
 
     fn is_allowed_host(&self, name: &str) -> bool {

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use jiter::Peek;
 
+use super::write::write_escaped;
 use super::{Place, Reader, ValueFault, write_comma, write_text};
 use crate::limits::NESTING_LEVELS_MAX;
 use crate::{
@@ -227,11 +228,22 @@ pub fn write_stored_value(value: ValueRef<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
+/// Most attributes are texts, so what stands around those is written in few pieces.
 fn write_attributes(attributes: Attributes<'_>, out: &mut Vec<u8>) {
     out.push(b'{');
-    for (name, value) in attributes {
-        write_name(name, out);
-        write_stored_value(value, out);
+    let mut opening: &[u8] = b"\"";
+    for (name, value) in attributes.raw() {
+        out.extend_from_slice(opening);
+        write_escaped(name, out);
+        if let Some(text) = value.text_bytes() {
+            out.extend_from_slice(b"\":{\"S\":\"");
+            write_escaped(text, out);
+            out.extend_from_slice(b"\"}");
+        } else {
+            out.extend_from_slice(b"\":");
+            write_stored_value(value, out);
+        }
+        opening = b",\"";
     }
     out.push(b'}');
 }

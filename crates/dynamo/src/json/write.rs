@@ -25,14 +25,19 @@ const ESCAPES: [u8; 256] = {
 pub fn write_text(text: &str, out: &mut Vec<u8>) {
     out.reserve(text.len() + 2);
     out.push(b'"');
-    let mut rest = text.as_bytes();
+    write_escaped(text.as_bytes(), out);
+    out.push(b'"');
+}
+
+/// Appends the bytes of a text as they stand between the quotes of a JSON string.
+pub(super) fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
     while let Some((run, byte, tail)) = split_at_escape(rest) {
         out.extend_from_slice(run);
         write_escape(byte, out);
         rest = tail;
     }
     out.extend_from_slice(rest);
-    out.push(b'"');
 }
 
 /// The bytes before the first one to escape, that one, and the rest. `None` when all can be copied.
@@ -43,23 +48,22 @@ fn split_at_escape(bytes: &[u8]) -> Option<(&[u8], u8, &[u8])> {
     Some((run, *byte, tail))
 }
 
-/// Where the first byte to escape is. Most text has none, so eight bytes are looked at together.
+/// Where the first byte to escape is. Most text has none, so many bytes are looked at together: without a branch for each, the compiler
+/// compares a whole block at once.
 fn find_escape(bytes: &[u8]) -> Option<usize> {
-    let (words, rest) = bytes.as_chunks::<8>();
-    let clean = words.iter().take_while(|word| !has_escape(u64::from_le_bytes(**word))).count() * 8;
+    let (blocks, rest) = bytes.as_chunks::<32>();
+    let clean = blocks.iter().take_while(|block| !has_escape(block)).count() * 32;
     let tail = if clean == bytes.len() - rest.len() { rest } else { bytes.get(clean..)? };
-    tail.iter().position(|byte| escape_of(*byte) != 0).map(|at| clean + at)
+    let (words, rest) = tail.as_chunks::<8>();
+    let words = words.iter().take_while(|word| !has_escape(word)).count() * 8;
+    let last = if words == tail.len() - rest.len() { rest } else { tail.get(words..)? };
+    last.iter().position(|byte| escape_of(*byte) != 0).map(|at| clean + words + at)
 }
 
-/// True when one of eight bytes is a control character, a quote or a backslash.
-fn has_escape(word: u64) -> bool {
-    const ONES: u64 = u64::MAX / 0xFF;
-    const HIGHS: u64 = ONES * 0x80;
-    let zero_byte = |word: u64| word.wrapping_sub(ONES) & !word;
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    let quote = zero_byte(word ^ (ONES * u64::from(b'"')));
-    let backslash = zero_byte(word ^ (ONES * u64::from(b'\\')));
-    (control | quote | backslash) & HIGHS != 0
+/// True when one of the bytes is a control character, a quote or a backslash.
+fn has_escape<const LENGTH: usize>(block: &[u8; LENGTH]) -> bool {
+    let is_escaped = |byte: u8| u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\');
+    block.iter().fold(0, |found, byte| found | is_escaped(*byte)) != 0
 }
 
 fn escape_of(byte: u8) -> u8 {

@@ -10,4 +10,5 @@ mod model;
 mod old_files;
 mod random;
 mod requests;
+mod submit;
 mod verify;
