@@ -16,6 +16,7 @@ mod date;
 mod http;
 mod limits;
 mod log;
+mod mailbox;
 mod metrics;
 mod origin;
 mod pages;

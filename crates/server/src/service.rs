@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 use crate::body::Budget;
 use crate::credentials::Access;
 use crate::limits::Limits;
+use crate::mailbox::Mailbox;
 use crate::metrics::Metrics;
 use crate::origin::Door;
 use crate::pages::Pages;
@@ -41,7 +42,7 @@ impl Service {
         }
         let (give, take) = oneshot::channel();
         sheltered(target, || {
-            self.engine.submit(operation, move |outcome| drop(give.send(outcome)));
+            self.engine.submit(operation, Mailbox::answer_to(give));
             Ok(())
         })?;
         take.await.unwrap_or_else(|_| Err(ApiError::internal().because("the engine dropped the request")))

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::connection::{self, Entry};
+use crate::mailbox::Mailbox;
 use crate::service::Service;
 use crate::tls::Tls;
 
@@ -63,10 +64,13 @@ impl Workers {
 }
 
 async fn work(mut arrivals: UnboundedReceiver<Arrival>, service: Arc<Service>, tls: Option<Tls>) {
+    let mailbox = Mailbox::open();
+    let deliveries = tokio::spawn(async move { mailbox.deliver().await });
     while let Some((stream, entry)) = arrivals.recv().await {
         match tokio::net::TcpStream::from_std(stream) {
             Ok(stream) => drop(tokio::spawn(connection::serve(stream, service.clone(), tls.clone(), entry))),
             Err(error) => tracing::warn!(%error, "cannot watch a connection"),
         }
     }
+    deliveries.abort();
 }
