@@ -5,15 +5,18 @@
 //! serializable, streams have one order, a transaction is simply a larger write, and the price of durability is shared.
 //!
 //! Always true: a task sees everything that tasks before it decided; readers see a group only once it is as durable as the
-//! engine promises; a task is answered exactly once.
+//! engine promises; a task is answered exactly once, and never before the groups that it was decided after are durable.
 //!
-//! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer. Where it does
+//! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer. While one group is on its way to the disk (the
+//! thread that syncs waits for it), the next one is open: its tasks decide as they come, and it is applied when the disk is free. Where it does
 //! not, handing over to a thread would cost more than the write, so the caller owns the commit itself; if another caller does so just
 //! now, that one takes the task along, and nobody waits for a lock.
 //!
-//! Path of a write: `Committer::run` -> queue -> [`Shared::commit`] (decide, apply, sync, publish) -> answer.
+//! Path of a write: `Committer::run` -> queue -> [`Shared::commit`] (decide, apply) -> [`Shared::settle`] (sync, publish) -> answer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -42,6 +45,8 @@ const WRITES_PER_TASK: usize = 4;
 const GATHERING_PART: u32 = 8;
 /// And never longer than this.
 const GATHERING_MAX: Duration = Duration::from_millis(1);
+/// While the disk is busy, so many tasks are worth waking the thread that decides.
+const TASKS_WORTH_WAKING: usize = 8;
 /// How long after a failed attempt a stopped store is tried again.
 const REOPEN_PAUSE: Duration = Duration::from_millis(500);
 
@@ -162,6 +167,7 @@ fn stopping() -> StoreError {
 /// Takes writes, and shows readers the state.
 pub(crate) struct Committer {
     shared: Arc<Shared>,
+    /// The thread that owns the commit, where one does.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -176,6 +182,8 @@ struct Shared {
     /// What readers see. In memory only the catalog: a snapshot kept here would make every write copy.
     published: ArcSwap<Published>,
     totals: Mutex<Totals>,
+    /// How long a sync takes, by the last one.
+    sync_nanoseconds: AtomicU64,
     metrics: Arc<Metrics>,
 }
 
@@ -189,7 +197,21 @@ struct Queue {
     tasks: Vec<Box<dyn Task>>,
     /// The commit thread is to be woken once so many wait.
     wanted: usize,
+    /// A group is on its way to the disk.
+    syncing: bool,
     closed: bool,
+}
+
+/// A group that was applied, and is to be made durable.
+struct Applied {
+    /// What readers see once it is. A group that changed nothing shows them nothing new.
+    published: Option<Published>,
+}
+
+/// A group on its way to the disk, with those who wait for it.
+struct Underway {
+    applied: Applied,
+    tasks: Vec<Box<dyn Task>>,
 }
 
 /// The state that only the owner of the commit touches.
@@ -197,8 +219,6 @@ struct Owner {
     catalog: Arc<Catalog>,
     last_reopen: Option<Instant>,
     last_sync: Instant,
-    /// How long a sync takes, by the last one.
-    sync_time: Duration,
 }
 
 impl Committer {
@@ -222,12 +242,12 @@ impl Committer {
                 catalog: catalog.clone(),
                 last_reopen: None,
                 last_sync: Instant::now(),
-                sync_time: Duration::ZERO,
             }),
             queue: Mutex::default(),
             wake: Condvar::new(),
             published: ArcSwap::from_pointee(Published { catalog, snapshot: kept }),
             totals: Mutex::new(totals),
+            sync_nanoseconds: AtomicU64::new(0),
             metrics,
         });
         let thread = matches!(durability, Durability::Sync).then(|| spawn_owner(&shared)).transpose()?;
@@ -365,15 +385,27 @@ impl Drop for Committer {
     }
 }
 
+/// Starts the thread that owns the commit, and beside it the one that waits for the disk. The second ends with the first.
 fn spawn_owner(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StoreError> {
-    let shared = shared.clone();
-    let spawned = std::thread::Builder::new().name("monotable-commit".to_owned()).spawn(move || shared.own());
-    spawned.map_err(|source| StoreError::Io { doing: "starting the commit thread", source: Arc::new(source) })
+    let failed =
+        |source| StoreError::Io { doing: "starting a thread that commits", source: Arc::new(source) };
+    let (sender, receiver) = sync_channel(1);
+    let syncing = shared.clone();
+    let syncer = std::thread::Builder::new().name("monotable-sync".to_owned());
+    let syncer = syncer.spawn(move || syncing.sync_groups(&receiver)).map_err(failed)?;
+    let owning = shared.clone();
+    let owner = std::thread::Builder::new().name("monotable-commit".to_owned());
+    let owner = owner.spawn(move || {
+        owning.own(sender);
+        // A panic of the thread has been reported by then; there is nothing left to answer.
+        let _ = syncer.join();
+    });
+    owner.map_err(failed)
 }
 
 impl Shared {
     /// The life of the commit thread.
-    fn own(&self) {
+    fn own(&self, disk: SyncSender<Underway>) {
         let _closing = CloseOnExit(self);
         let mut writers = 0;
         loop {
@@ -383,32 +415,128 @@ impl Shared {
                 return;
             }
             let group = take_group(&mut queue.tasks);
-            // Those who wait on are writers, too.
-            writers = group.len() + queue.tasks.len();
             drop(queue);
-            self.commit(&mut self.owner.lock(), group);
-            writers = writers.max(self.queue.lock().tasks.len());
+            let group = self.commit_while_syncing(&mut self.owner.lock(), group);
+            // Those who wait on are writers, too.
+            writers = group.tasks.len() + self.queue.lock().tasks.len();
+            self.hand_over(group, writers, &disk);
         }
     }
 
-    /// Waits for the first task, and then a moment for as many as there were writers: those who have just been answered come
-    /// back at once with their next write, and each that misses this sync waits for two.
+    /// Waits for the first task, and then, where the disk has nothing to do, a moment for as many as there were writers: those who have just
+    /// been answered come back at once with their next write, and each that misses this sync waits for two.
     fn gather(&self, queue: &mut MutexGuard<'_, Queue>, writers: usize) {
         queue.wanted = 1;
         while queue.tasks.is_empty() && !queue.closed {
             self.wake.wait(queue);
         }
-        let moment = (self.owner.lock().sync_time / GATHERING_PART).min(GATHERING_MAX);
-        let until = Instant::now() + moment;
+        let sync_time = Duration::from_nanos(self.sync_nanoseconds.load(Relaxed));
+        let until = Instant::now() + (sync_time / GATHERING_PART).min(GATHERING_MAX);
         queue.wanted = writers.min(GROUP_TASKS_MAX);
-        while queue.tasks.len() < queue.wanted && !queue.closed {
+        while queue.tasks.len() < queue.wanted && !queue.closed && !queue.syncing {
             if self.wake.wait_until(queue, until).timed_out() {
                 break;
             }
         }
     }
 
-    /// Decides, applies, syncs and answers a group.
+    /// Lets the tasks of a group decide, and those that come while the disk is busy with the group before; applies them all.
+    fn commit_while_syncing(&self, owner: &mut Owner, tasks: Vec<Box<dyn Task>>) -> Decided {
+        let snapshot = match self.ready(owner) {
+            Ok(snapshot) => snapshot,
+            Err(error) => return Decided { tasks, applied: Err(error) },
+        };
+        let mut group = Group::new(self, owner, tasks.len().max(2));
+        let mut decided = Vec::with_capacity(tasks.len());
+        let mut next = Some(tasks);
+        while let Some(tasks) = next {
+            for mut task in tasks {
+                let changes = task.decide(&group.latest(&snapshot));
+                group.take(changes);
+                decided.push(task);
+            }
+            next = self.more_while_syncing(&decided);
+        }
+        drop(snapshot);
+        Decided { applied: group.apply(), tasks: decided }
+    }
+
+    /// The tasks that join an open group; none once the disk is free, or once the group is to be closed.
+    fn more_while_syncing(&self, group: &[Box<dyn Task>]) -> Option<Vec<Box<dyn Task>>> {
+        let room = GROUP_TASKS_MAX.saturating_sub(group.len());
+        let mut queue = self.queue.lock();
+        loop {
+            let first_alone = queue.tasks.iter().position(|task| task.runs_alone());
+            let joining = first_alone.unwrap_or(queue.tasks.len()).min(room);
+            let is_full = room == 0 || first_alone == Some(0) || group.iter().any(|task| task.runs_alone());
+            if is_full || (!queue.syncing && joining == 0) {
+                return None;
+            }
+            if joining >= TASKS_WORTH_WAKING || !queue.syncing {
+                let rest = queue.tasks.split_off(joining);
+                return Some(std::mem::replace(&mut queue.tasks, rest));
+            }
+            queue.wanted = TASKS_WORTH_WAKING;
+            self.wake.wait(&mut queue);
+        }
+    }
+
+    /// Passes a group on to the thread that waits for the disk. A lone writer has nobody who could use the time, so its group is made durable here.
+    fn hand_over(&self, group: Decided, writers: usize, disk: &SyncSender<Underway>) {
+        let applied = match group.applied {
+            Ok(applied) => applied,
+            Err(error) => return answer_all(group.tasks, &Err(error)),
+        };
+        self.metrics.group(group.tasks.len());
+        let mut queue = self.queue.lock();
+        if writers <= 1 && !queue.syncing {
+            drop(queue);
+            let outcome = self.settle(applied);
+            return answer_all(group.tasks, &outcome);
+        }
+        self.wait_for_disk(&mut queue);
+        queue.syncing = true;
+        drop(queue);
+        if let Err(lost) = disk.send(Underway { applied, tasks: group.tasks }) {
+            self.queue.lock().syncing = false;
+            answer_all(lost.0.tasks, &Err(stopping()));
+        }
+    }
+
+    fn wait_for_disk(&self, queue: &mut MutexGuard<'_, Queue>) {
+        while queue.syncing {
+            queue.wanted = usize::MAX;
+            self.wake.wait(queue);
+        }
+    }
+
+    /// The life of the thread that waits for the disk.
+    fn sync_groups(&self, groups: &Receiver<Underway>) {
+        for Underway { applied, tasks } in groups {
+            let outcome = {
+                let _free = FreeOnExit(self);
+                self.settle(applied)
+            };
+            answer_all(tasks, &outcome);
+        }
+    }
+
+    /// Makes a group durable and shows it to readers.
+    fn settle(&self, applied: Applied) -> Result<(), StoreError> {
+        let Some(published) = applied.published else {
+            // It was decided after groups that may have failed since.
+            return self.store.failure().map_or(Ok(()), Err);
+        };
+        let started = Instant::now();
+        self.store.sync()?;
+        let time = started.elapsed();
+        self.sync_nanoseconds.store(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+        self.metrics.sync(time);
+        self.published.store(Arc::new(published));
+        Ok(())
+    }
+
+    /// Decides, applies and answers a group where nobody waits for a disk.
     fn commit(&self, owner: &mut Owner, mut tasks: Vec<Box<dyn Task>>) {
         let snapshot = match self.ready(owner) {
             Ok(snapshot) => snapshot,
@@ -476,6 +604,8 @@ impl Shared {
             return Err(failure);
         }
         owner.last_reopen = Some(Instant::now());
+        // What is still on its way was applied to the store as it was before, and is answered before it is opened again.
+        self.wait_for_disk(&mut self.queue.lock());
         self.store.reopen()?;
         // Nobody was told about the group that failed, so whatever of it came back is the truth now.
         let snapshot = self.store.snapshot();
@@ -485,20 +615,19 @@ impl Shared {
         Ok(snapshot)
     }
 
+    /// Makes what was applied as durable as promised, where nobody waits for a disk each time.
     fn make_durable(&self, owner: &mut Owner) -> Result<(), StoreError> {
-        let due = match self.durability {
-            Durability::Sync => true,
-            Durability::Interval(interval) => owner.last_sync.elapsed() >= interval,
-            Durability::None | Durability::InMemory => false,
-        };
-        if !due {
-            return self.store.flush();
+        match self.durability {
+            Durability::Interval(interval) if owner.last_sync.elapsed() < interval => {
+                return self.store.flush();
+            }
+            Durability::Sync | Durability::Interval(_) => {}
+            Durability::None | Durability::InMemory => return self.store.flush(),
         }
         let started = Instant::now();
         self.store.sync()?;
         owner.last_sync = Instant::now();
-        owner.sync_time = started.elapsed();
-        self.metrics.sync(owner.sync_time);
+        self.metrics.sync(started.elapsed());
         Ok(())
     }
 
@@ -507,6 +636,22 @@ impl Shared {
         if snapshot.is_some() || !Arc::ptr_eq(&self.published.load().catalog, &owner.catalog) {
             self.published.store(Arc::new(Published { catalog: owner.catalog.clone(), snapshot }));
         }
+    }
+}
+
+/// A group whose tasks have decided, and what became of it.
+struct Decided {
+    tasks: Vec<Box<dyn Task>>,
+    applied: Result<Applied, StoreError>,
+}
+
+/// Says that the disk is free again when a group has been there, however that ended.
+struct FreeOnExit<'a>(&'a Shared);
+
+impl Drop for FreeOnExit<'_> {
+    fn drop(&mut self) {
+        self.0.queue.lock().syncing = false;
+        self.0.wake.notify_all();
     }
 }
 
@@ -621,9 +766,28 @@ impl<'a> Group<'a> {
     }
 
     /// Applies the group, makes it durable and shows it to readers.
-    fn finish(mut self) -> Result<(), StoreError> {
+    fn finish(self) -> Result<(), StoreError> {
+        let (shared, owner) = self.apply_batch()?;
+        let Some(owner) = owner else { return Ok(()) };
+        shared.make_durable(owner)?;
+        shared.publish(owner);
+        Ok(())
+    }
+
+    /// Applies the group, and keeps what readers see of it once it is durable.
+    fn apply(self) -> Result<Applied, StoreError> {
+        let (shared, owner) = self.apply_batch()?;
+        let published = owner.map(|owner| Published {
+            catalog: owner.catalog.clone(),
+            snapshot: Some(shared.store.snapshot()),
+        });
+        Ok(Applied { published })
+    }
+
+    /// Applies the group. The owner is given back if there was something to apply.
+    fn apply_batch(mut self) -> Result<(&'a Shared, Option<&'a mut Owner>), StoreError> {
         if self.batch.is_empty() {
-            return Ok(());
+            return Ok((self.shared, None));
         }
         let totals = self.shared.totals.lock().changed(std::mem::take(&mut self.totals));
         // In memory nobody reads them again.
@@ -631,10 +795,8 @@ impl<'a> Group<'a> {
             totals.put(&mut self.batch);
         }
         self.shared.store.apply(self.batch)?;
-        self.shared.make_durable(self.owner)?;
         self.shared.totals.lock().replace(totals);
         self.owner.catalog = self.catalog;
-        self.shared.publish(self.owner);
-        Ok(())
+        Ok((self.shared, Some(self.owner)))
     }
 }

@@ -284,8 +284,10 @@ impl Store for FjallStore {
     }
 
     fn failure(&self) -> Option<StoreError> {
-        // An instance that has failed is not touched again: the question would write out its buffer.
-        self.check_running().and_then(|()| self.check_instance()).err()
+        // An instance that has failed is not touched again: the question would write out its buffer. Where somebody writes or syncs just now, it
+        // would wait for them, and they notice a failure themselves.
+        let asked = |()| self.writer.try_lock().map_or(Ok(()), |_writer| self.check_instance());
+        self.check_running().and_then(asked).err()
     }
 
     fn last_commit(&self) -> u64 {

@@ -64,3 +64,9 @@ fn on_disk_without_waiting_for_it_every_write_is_answered_once_and_counts() {
     let options = Options { durability: Durability::None, ..Options::default() };
     count_from_many_threads(&Engine::open(directory.path(), options).unwrap());
 }
+
+#[test]
+fn on_disk_every_write_is_answered_once_and_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    count_from_many_threads(&Engine::open(directory.path(), Options::default()).unwrap());
+}
