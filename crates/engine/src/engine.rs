@@ -13,7 +13,7 @@ use crate::housekeeping::Housekeeper;
 use crate::metrics::{Metrics, MetricsSnapshot};
 use crate::operation::Decide;
 use crate::options::{Durability, Options};
-use crate::store::{FjallStore, MemoryStore, Store, StoreError, StoreOptions};
+use crate::store::{FjallStore, MemoryStore, SealedStore, Store, StoreError, StoreOptions};
 
 /// A store is not opened again more than twice a second, so a reader never meets more.
 const STALE_VIEWS_MAX: usize = 3;
@@ -59,8 +59,8 @@ impl Engine {
             reserve_bytes: options.reserve_bytes,
             ..StoreOptions::default()
         };
-        let opened = FjallStore::open(path.as_ref(), settings)
-            .and_then(|store| Engine::start(Arc::new(store), options));
+        let opened =
+            open_store(path.as_ref(), settings, &options).and_then(|store| Engine::start(store, options));
         opened.map_err(|source| OpenError {
             message: format!("cannot open the database {}: {source}", path.as_ref().display()),
             source,
@@ -164,6 +164,13 @@ impl Engine {
 
     pub(crate) fn view(&self) -> View {
         self.inner.committer.view()
+    }
+}
+
+fn open_store(path: &Path, settings: StoreOptions, options: &Options) -> Result<Arc<dyn Store>, StoreError> {
+    match &options.key {
+        None => FjallStore::open(path, settings).map(|store| Arc::new(store) as _),
+        Some(key) => SealedStore::open(path, settings, key).map(|store| Arc::new(store) as _),
     }
 }
 

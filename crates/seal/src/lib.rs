@@ -22,6 +22,6 @@ mod sealer;
 pub use envelope::Envelope;
 pub use error::SealError;
 pub use keyring::Keyring;
-pub use local::LocalKey;
+pub use local::{LocalKey, random_bytes};
 pub use master::{KEY_BYTES, KeyBytes, MasterKey};
 pub use sealer::{OVERHEAD_BYTES, Sealer};

@@ -116,6 +116,13 @@ pub(crate) fn random_key() -> Result<KeyBytes, SealError> {
     Ok(bytes)
 }
 
+/// Random bytes from the operating system.
+pub fn random_bytes<const COUNT: usize>() -> Result<[u8; COUNT], SealError> {
+    let mut bytes = [0; COUNT];
+    fill_random(&mut bytes)?;
+    Ok(bytes)
+}
+
 pub(crate) fn fill_random(bytes: &mut [u8]) -> Result<(), SealError> {
     SystemRandom::new().fill(bytes).map_err(|_| SealError::NoRandomness)
 }
@@ -159,7 +166,8 @@ mod tests {
     #[test]
     fn raw_hexadecimal_and_base64_write_the_same_key() {
         let bytes: [u8; KEY_BYTES] = std::array::from_fn(|at| u8::try_from(at * 8 + 7).unwrap());
-        let hexadecimal: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+        let hexadecimal: String =
+            bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02X}"));
         let base64 = base64::engine::general_purpose::STANDARD.encode(bytes);
         let url = URL_SAFE_NO_PAD.encode(bytes);
         let id = LocalKey::new(&Zeroizing::new(bytes)).id;
