@@ -51,6 +51,17 @@ pub struct OpenError {
     source: StoreError,
 }
 
+impl OpenError {
+    pub(crate) fn new(message: String, source: StoreError) -> OpenError {
+        OpenError { message, source }
+    }
+
+    /// Whether somebody has the database open: this process, or another one.
+    pub fn is_locked(&self) -> bool {
+        matches!(self.source, StoreError::Locked { .. })
+    }
+}
+
 impl Engine {
     /// Opens the database in a directory, or makes one where there is none.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Engine, OpenError> {
@@ -121,6 +132,11 @@ impl Engine {
     /// What the database takes on disk.
     pub fn size_on_disk_bytes(&self) -> Result<u64, ApiError> {
         self.inner.committer.size_on_disk_bytes().map_err(|error| Fault::Store(error).into())
+    }
+
+    /// How many pages of how many were looked at, while the data key of an encrypted database is being replaced.
+    pub fn key_rotation(&self) -> Option<(u64, u64)> {
+        self.inner.committer.key_rotation()
     }
 
     /// Makes everything written so far durable, whatever the durability.

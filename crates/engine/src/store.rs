@@ -35,7 +35,7 @@ pub(crate) use error::StoreError;
 pub(crate) use faults::Faults;
 pub(crate) use fjall::{FjallStore, StoreOptions};
 pub(crate) use memory::MemoryStore;
-pub(crate) use sealed::SealedStore;
+pub(crate) use sealed::{SealedStore, add_data_key, encrypt, key_status, rewrap};
 
 /// The few ordered spaces of keys. Tables share them, told apart by an id at the front of every key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,6 +88,16 @@ pub(crate) trait Store: Send + Sync {
 
     /// What the store takes on disk.
     fn size_bytes(&self) -> Result<u64, StoreError>;
+
+    /// Does one small step of a rotation of data keys, if one is under way, and says whether there is more to do.
+    fn keep_keys(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
+    /// How many pages of how many were looked at, while a rotation of data keys is under way.
+    fn key_rotation(&self) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 /// A frozen view of a store. Cloning it costs one reference count.

@@ -35,6 +35,8 @@ const DATABASE: &str = "fjall";
 const SEALED: &str = "sealed";
 /// The wrapped keys of an encrypted database.
 pub(super) const ENVELOPE: &str = "envelope";
+/// Held by whoever replaces the envelope.
+pub(super) const ENVELOPE_LOCK: &str = "envelope.lock";
 /// The next envelope, until it is renamed.
 pub(super) const ENVELOPE_TEMPORARY: &str = "envelope.new";
 const FORMAT_PREFIX: &str = "monotable format ";
@@ -87,17 +89,19 @@ impl Directory {
 
     /// An error for a database that is not encrypted.
     pub(super) fn check_is_encrypted(&self) -> Result<(), StoreError> {
-        match self.path.join(ENVELOPE).exists() || self.sealed().exists() {
-            true => Ok(()),
-            false => Err(StoreError::NotEncrypted { path: self.path.clone() }),
+        if is_encrypted(&self.path)? {
+            Ok(())
+        } else {
+            Err(StoreError::NotEncrypted { path: self.path.clone() })
         }
     }
 
     /// An error for a database that is encrypted.
     pub(super) fn check_is_plain(&self) -> Result<(), StoreError> {
-        match self.path.join(ENVELOPE).exists() || self.sealed().exists() {
-            true => Err(StoreError::KeyNeeded { path: self.path.clone() }),
-            false => Ok(()),
+        if is_encrypted(&self.path)? {
+            Err(StoreError::KeyNeeded { path: self.path.clone() })
+        } else {
+            Ok(())
         }
     }
 
@@ -177,6 +181,18 @@ impl Directory {
     pub(super) fn size_bytes(&self) -> Result<u64, StoreError> {
         tree_size_bytes(&self.path).map_err(StoreError::io("measuring the database"))
     }
+}
+
+/// Whether the database in a directory is encrypted.
+pub(super) fn is_encrypted(path: &Path) -> Result<bool, StoreError> {
+    let has = |name: &str| path.join(name).exists();
+    // While a plain database is being encrypted, there are files of both.
+    if !has(ENVELOPE) && has(SEALED) && !has(DATABASE) {
+        return Err(StoreError::corrupt(
+            "the file `envelope`, which holds its wrapped keys, is missing: put back a copy of it",
+        ));
+    }
+    Ok(has(ENVELOPE))
 }
 
 /// Makes names created in or removed from a directory durable.

@@ -92,6 +92,11 @@ impl FjallStore {
         .map(|opened| FjallStore::new(directory, options, opened))
     }
 
+    /// The directory, which stays locked for as long as the answer lives.
+    pub(super) fn directory(&self) -> Arc<Directory> {
+        self.directory.clone()
+    }
+
     /// Opens a database whose last writes failed: mended if there is room for that, or else for reading only.
     fn open_failed(directory: Arc<Directory>, options: StoreOptions) -> Result<FjallStore, StoreError> {
         match open::mend_database(&directory, &options) {

@@ -18,6 +18,7 @@
 //!
 //! Path of a write: `apply` -> `Log::append`, pages in memory -> `sync` (log, then mark) -> `checkpoint` (pages, then a new log).
 
+mod convert;
 mod file;
 mod keys;
 mod log;
@@ -25,6 +26,7 @@ mod mark;
 mod open;
 mod pages;
 mod read;
+mod rotate;
 mod slots;
 
 use std::io;
@@ -44,8 +46,11 @@ use log::Log;
 use mark::Mark;
 use open::Opened;
 use read::{Instance, TABLE};
+use rotate::Rotation;
 
+pub(crate) use convert::encrypt;
 pub(crate) use read::{SealedRange, SealedSnapshot};
+pub(crate) use rotate::{add_data_key, key_status, rewrap};
 
 /// The pages follow when the log has grown to this. It bounds what opening after a kill has to do again, how long a checkpoint holds up
 /// writes, and the memory for pages that are not on disk yet.
@@ -63,6 +68,8 @@ pub(crate) struct SealedStore {
     failure: Mutex<Option<StoreError>>,
     last_commit: AtomicU64,
     last_synced_commit: AtomicU64,
+    master: Arc<dyn MasterKey>,
+    rotation: Mutex<Rotation>,
 }
 
 struct Writer {
@@ -83,10 +90,15 @@ impl SealedStore {
             Creation::Incomplete => open::create(&directory, &options, &**master),
             Creation::Complete => open::open(&directory, &options, &**master),
         }?;
-        Ok(SealedStore::new(directory, options, opened))
+        Ok(SealedStore::new(directory, options, opened, master.clone()))
     }
 
-    fn new(directory: Arc<Directory>, options: StoreOptions, opened: Opened) -> SealedStore {
+    fn new(
+        directory: Arc<Directory>,
+        options: StoreOptions,
+        opened: Opened,
+        master: Arc<dyn MasterKey>,
+    ) -> SealedStore {
         SealedStore {
             directory,
             options,
@@ -96,6 +108,8 @@ impl SealedStore {
             failure: Mutex::new(None),
             last_commit: opened.last_commit.into(),
             last_synced_commit: opened.last_commit.into(),
+            master,
+            rotation: Mutex::default(),
         }
     }
 
@@ -263,6 +277,14 @@ impl Store for SealedStore {
 
     fn size_bytes(&self) -> Result<u64, StoreError> {
         self.directory.size_bytes()
+    }
+
+    fn keep_keys(&self) -> Result<bool, StoreError> {
+        self.rotate_once()
+    }
+
+    fn key_rotation(&self) -> Option<(u64, u64)> {
+        self.rotation_progress()
     }
 }
 

@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use seal::{Envelope, Keyring, MasterKey, Sealer};
 
 use super::super::StoreError;
-use super::super::directory::{ENVELOPE, ENVELOPE_TEMPORARY, sync_directory};
+use super::super::directory::{ENVELOPE, ENVELOPE_LOCK, ENVELOPE_TEMPORARY, sync_directory};
 
 /// The sealers of everything but tables, of one set of data keys.
 #[derive(Debug)]
@@ -39,6 +39,21 @@ pub(super) type Keys = Arc<ArcSwap<Sealers>>;
 pub(super) fn read_envelope(directory: &Path) -> Result<Envelope, StoreError> {
     let text = fs::read(directory.join(ENVELOPE)).map_err(StoreError::io("reading the envelope"))?;
     Envelope::from_json(&text).map_err(StoreError::key)
+}
+
+/// Replaces the envelope by what follows from it, while nobody else does.
+pub(super) fn update_envelope(
+    directory: &Path,
+    change: impl FnOnce(&Envelope) -> Result<Envelope, StoreError>,
+) -> Result<(), StoreError> {
+    if !directory.join(ENVELOPE).exists() {
+        return Err(StoreError::NotEncrypted { path: directory.to_path_buf() });
+    }
+    let lock = File::create(directory.join(ENVELOPE_LOCK)).map_err(StoreError::io("locking the envelope"))?;
+    // Given back when the file is closed, even after a kill.
+    lock.lock().map_err(StoreError::io("locking the envelope"))?;
+    let envelope = read_envelope(directory)?;
+    write_envelope(directory, &change(&envelope)?)
 }
 
 /// Replaces the envelope, durably.

@@ -15,11 +15,13 @@ use seal::{Envelope, Keyring, MasterKey};
 
 use super::super::directory::{Directory, sync_directory};
 use super::super::{StoreError, StoreOptions, commits, key};
+use super::convert;
 use super::keys::{Keys, Sealers, open_keys, write_envelope};
 use super::log::{self, Log};
 use super::mark::Mark;
 use super::pages::{Backend, Pages};
 use super::read::{Instance, TABLE, store_error};
+use super::rotate;
 use super::slots::SLOT_BYTES;
 
 const DATA: &str = "data";
@@ -79,6 +81,7 @@ pub(super) fn open(
     }
     let opened = start(directory, options, keys)?;
     directory.forget_failure()?;
+    convert::finish(directory)?;
     Ok(opened)
 }
 
@@ -116,6 +119,8 @@ fn start_instance(
     keys: &Keys,
 ) -> Result<Instance, StoreError> {
     let file = open_file(directory, DATA)?;
+    rotate::replay_journal(&directory.sealed(), &file, &keys.load().pages)
+        .map_err(StoreError::io("finishing a step of a rotation"))?;
     let pages = Pages::open(file, keys.clone(), options.faults.clone())
         .map_err(|error| store_error(redb::Error::Io(error)))?;
     let pages = Arc::new(pages);

@@ -14,7 +14,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, RwLock, RwLockWriteGuard};
 use redb::StorageBackend;
 use seal::SealError;
 
@@ -245,9 +245,41 @@ impl Pages {
         Ok(())
     }
 
+    /// Seals both copies of page 0 again, one after the other.
+    pub(super) fn reseal_header(&self) -> io::Result<()> {
+        for _ in 0..2 {
+            self.or_detach(self.change_header(0, &[]).and_then(|()| self.sync()))?;
+        }
+        Ok(())
+    }
+
+    /// Nobody else writes while the answer is held; an error once nothing may be written any more.
+    pub(super) fn exclusively(&self) -> io::Result<RwLockWriteGuard<'_, ()>> {
+        let guard = self.in_place.write();
+        if self.is_detached.load(Relaxed) {
+            return Err(io::Error::other("the data file is not written to any more"));
+        }
+        Ok(guard)
+    }
+
+    /// Writes nothing more to the file if something went wrong.
+    pub(super) fn or_detach(&self, outcome: io::Result<()>) -> io::Result<()> {
+        outcome.map_err(|error| {
+            self.detach();
+            let failure = Arc::new(io::Error::new(error.kind(), error.to_string()));
+            self.state.lock().failure.get_or_insert(failure);
+            error
+        })
+    }
+
     /// The file itself.
     pub(super) fn file(&self) -> &File {
         &self.file
+    }
+
+    /// The keys that its pages are sealed with.
+    pub(super) fn keys(&self) -> &Keys {
+        &self.keys
     }
 }
 
