@@ -159,6 +159,11 @@ impl SealedStore {
         Ok(())
     }
 
+    #[cfg(test)]
+    pub(crate) fn checkpoint_now(&self) -> Result<(), StoreError> {
+        self.checkpoint(&mut self.writer.lock())
+    }
+
     fn check_running(&self) -> Result<(), StoreError> {
         self.failure.lock().clone().map_or(Ok(()), Err)
     }
