@@ -134,6 +134,12 @@ impl Engine {
         self.inner.committer.size_on_disk_bytes().map_err(|error| Fault::Store(error).into())
     }
 
+    /// Does one small step of replacing the data key of an encrypted database, and says whether there is more to do. This happens by
+    /// itself where the engine keeps house.
+    pub fn rotate_keys_once(&self) -> Result<bool, ApiError> {
+        self.inner.committer.keep_keys().map_err(|error| Fault::Store(error).into())
+    }
+
     /// How many pages of how many were looked at, while the data key of an encrypted database is being replaced.
     pub fn key_rotation(&self) -> Option<(u64, u64)> {
         self.inner.committer.key_rotation()
