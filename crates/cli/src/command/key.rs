@@ -38,6 +38,13 @@ enum Action {
     /// Replaces the master key, or the data key; a server may have the database open meanwhile.
     #[command(after_help = ROTATE)]
     Rotate(Rotate),
+    /// Reads every page of an encrypted database that no server has open: finds all damage, and also pages that were put back as they once
+    /// were.
+    #[command(after_help = "Example:\n  monotable key check --data ./data --key-file ./key")]
+    Check {
+        #[command(flatten)]
+        database: KeyedDatabase,
+    },
     /// Tells which keys a database is encrypted with. This takes no key.
     #[command(after_help = "Example:\n  monotable key status --data ./data")]
     Status {
@@ -110,6 +117,7 @@ impl Key {
             Action::New { file } => make(&file),
             Action::Encrypt { database } => encrypt(&database),
             Action::Rotate(rotate) => rotate.run(),
+            Action::Check { database } => check(&database),
             Action::Status { data } => status(&data),
         }
     }
@@ -203,6 +211,15 @@ fn rotate_data_key(path: &Path, key: &Arc<dyn MasterKey>) -> Result<(), Failure>
     bar.finish_and_clear();
     drop(engine);
     status(path)
+}
+
+fn check(database: &KeyedDatabase) -> Result<(), Failure> {
+    let key = database.key.required()?;
+    existing(&database.data)?;
+    engine::check_encrypted(&database.data, &*key).map_err(|error| {
+        Failure::with_help(error, "restore a backup; if nobody altered the files, look at the disk")
+    })?;
+    output::line(&format!("{}: every page is as it was written", database.data.display()))
 }
 
 fn status(path: &Path) -> Result<(), Failure> {

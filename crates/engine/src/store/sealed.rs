@@ -93,13 +93,27 @@ impl SealedStore {
         Ok(SealedStore::new(directory, options, opened, master.clone()))
     }
 
+    /// Reads everything in an encrypted database that nobody has open, and finds what opening and reading parts of it cannot.
+    pub(crate) fn check(
+        path: &Path,
+        options: &StoreOptions,
+        master: &dyn MasterKey,
+    ) -> Result<(), StoreError> {
+        let (directory, creation) = Directory::open(path)?;
+        match creation {
+            Creation::Incomplete => Ok(()),
+            Creation::Complete => open::check(&Arc::new(directory), options, master),
+        }
+    }
+
     fn new(
         directory: Arc<Directory>,
         options: StoreOptions,
         opened: Opened,
         master: Arc<dyn MasterKey>,
     ) -> SealedStore {
-        SealedStore {
+        let full = opened.full.clone();
+        let store = SealedStore {
             directory,
             options,
             keys: opened.keys,
@@ -110,7 +124,11 @@ impl SealedStore {
             last_synced_commit: opened.last_commit.into(),
             master,
             rotation: Mutex::default(),
+        };
+        if let Some(error) = full {
+            store.stop("the log could not be begun again", Some(copy_of(&error)));
         }
+        store
     }
 
     fn instance(&self) -> Arc<Instance> {
@@ -225,7 +243,6 @@ impl SealedStore {
         *self.instance.write() = opened.instance;
         self.last_commit.store(opened.last_commit, Relaxed);
         self.last_synced_commit.store(opened.last_commit, Relaxed);
-        *self.failure.lock() = None;
     }
 }
 
@@ -267,8 +284,14 @@ impl Store for SealedStore {
         old.retire();
         let opened = open::start(&self.directory, &self.options, self.keys.clone())?;
         self.check_nothing_lost(&opened)?;
-        self.directory.forget_failure()?;
+        let is_full = opened.full.is_some();
         self.install(&mut writer, opened);
+        // It can be read from; writes stay stopped for the reason they were.
+        if is_full {
+            return self.check_running();
+        }
+        self.directory.forget_failure()?;
+        *self.failure.lock() = None;
         Ok(())
     }
 

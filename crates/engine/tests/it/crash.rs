@@ -123,7 +123,7 @@ impl Database {
         let child = Child::start("crash::child_that_writes_until_it_is_killed", &self.path(), &variables);
         if !is_short {
             child.wait_for_report();
-            if life.is_multiple_of(3) {
+            if life.is_multiple_of(2) {
                 self.replace_data_key();
             }
         }

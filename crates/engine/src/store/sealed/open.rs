@@ -14,6 +14,7 @@ use redb::{Database, ReadableDatabase as _};
 use seal::{Envelope, Keyring, MasterKey};
 
 use super::super::directory::{Directory, sync_directory};
+use super::super::error::is_full;
 use super::super::{StoreError, StoreOptions, commits, key};
 use super::convert;
 use super::keys::{Keys, Sealers, open_keys, write_envelope};
@@ -35,6 +36,8 @@ pub(super) struct Opened {
     pub(super) log: Log,
     pub(super) mark: Mark,
     pub(super) last_commit: u64,
+    /// The disk is full: everything is there to be read, but the log could not be begun again.
+    pub(super) full: Option<Arc<io::Error>>,
 }
 
 /// Creates the database of a directory.
@@ -49,11 +52,12 @@ pub(super) fn create(
     let keys = keys_of(&envelope.open(master).map_err(StoreError::key)?)?;
     create_files(directory, &keys).map_err(StoreError::io("creating the database"))?;
     let instance = start_instance(directory, options, &keys)?;
-    make_durable(&instance, 0).map_err(|error| instance.error(error))?;
+    write_pages(&instance, 0)?
+        .map_or(Ok(()), |full| Err(StoreError::Io { doing: "writing pages", source: full }))?;
     let mark = Mark::new(open_file(directory, MARK)?, keys.clone());
     let log = new_log(directory, &keys, &mark, 0)?;
     directory.complete_creation()?;
-    Ok(Opened { keys, instance: Arc::new(instance), log, mark, last_commit: 0 })
+    Ok(Opened { keys, instance: Arc::new(instance), log, mark, last_commit: 0, full: None })
 }
 
 fn create_files(directory: &Directory, keys: &Keys) -> io::Result<()> {
@@ -80,9 +84,35 @@ pub(super) fn open(
         write_again(&directory.sealed().join(DATA)).map_err(StoreError::io("writing pages again"))?;
     }
     let opened = start(directory, options, keys)?;
-    directory.forget_failure()?;
-    convert::finish(directory)?;
+    if opened.full.is_none() {
+        directory.forget_failure()?;
+        convert::finish(directory)?;
+    }
     Ok(opened)
+}
+
+/// Reads every page that is in use and compares it with the checksum that the page above it holds: that finds even a page that was put
+/// back as it once was, at its own place.
+pub(super) fn check(
+    directory: &Arc<Directory>,
+    options: &StoreOptions,
+    master: &dyn MasterKey,
+) -> Result<(), StoreError> {
+    let opened = open(directory, options, master)?;
+    let keys = opened.keys.clone();
+    drop(opened);
+    let mut instance = start_instance(directory, options, &keys)?;
+    let mixed = || {
+        StoreError::corrupt(
+            "its pages do not belong together: some were put back as they once were, or the disk lost a write",
+        )
+    };
+    // Pages that do not belong together are more than the storage crate expects to meet.
+    match catch_unwind(AssertUnwindSafe(|| instance.database.check_integrity())) {
+        Ok(Ok(true)) => Ok(()),
+        Ok(Err(error)) if instance.pages.damage().is_some() => Err(instance.error(error)),
+        _ => Err(mixed()),
+    }
 }
 
 fn keys_of(keyring: &Keyring) -> Result<Keys, StoreError> {
@@ -105,12 +135,21 @@ pub(super) fn start(
             "commit {synced} was acknowledged, but only {last_commit} came back: the log or the data file was altered or put back"
         )));
     }
-    make_durable(&instance, last_commit).map_err(|error| instance.error(error))?;
-    if let Some(error) = instance.pages.failure() {
-        return Err(StoreError::Io { doing: "writing pages", source: error });
+    let full = write_pages(&instance, last_commit)?;
+    let log = match &full {
+        None => new_log(directory, &keys, &mark, last_commit)?,
+        Some(_) => Log::idle(open_file(directory, LOG)?, keys.clone()),
+    };
+    Ok(Opened { keys, instance: Arc::new(instance), log, mark, last_commit, full })
+}
+
+/// Makes all pages durable. Returns what the disk said if it is full: then they are in memory only.
+fn write_pages(instance: &Instance, number: u64) -> Result<Option<Arc<io::Error>>, StoreError> {
+    make_durable(instance, number).map_err(|error| instance.error(error))?;
+    match instance.pages.failure() {
+        Some(error) if !is_full(&error) => Err(StoreError::Io { doing: "writing pages", source: error }),
+        full => Ok(full),
     }
-    let log = new_log(directory, &keys, &mark, last_commit)?;
-    Ok(Opened { keys, instance: Arc::new(instance), log, mark, last_commit })
 }
 
 fn start_instance(
@@ -217,7 +256,12 @@ fn write_again(path: &Path) -> io::Result<()> {
         let count = usize::try_from((length - offset).min(buffer.len() as u64)).unwrap_or(buffer.len());
         let part = buffer.split_at_mut(count).0;
         super::file::read_at(&file, part, offset)?;
-        super::file::write_at(&file, part, offset)?;
+        // What was never written takes no space, and is to take none.
+        for (slot, place) in part.chunks(SLOT_BYTES).zip((offset..).step_by(SLOT_BYTES)) {
+            if slot.iter().any(|&byte| byte != 0) {
+                super::file::write_at(&file, slot, place)?;
+            }
+        }
         offset += count as u64;
     }
     file.sync_all()

@@ -159,3 +159,51 @@ fn an_older_data_file_log_or_mark_put_back_is_noticed() {
         assert!(error.contains("missing") || error.contains("came back"), "{name}: {error:?}");
     }
 }
+
+#[test]
+fn pages_put_back_as_they_once_were_are_found_by_a_check() {
+    let directory = tempfile::tempdir().unwrap();
+    let [path, old, trial] = ["database", "old", "trial"].map(|name| directory.path().join(name));
+    let write = |store: &SealedStore, round: u8| {
+        for number in 0..300 {
+            let mut batch = Batch::default();
+            batch.put(Space::Data, format!("key-{number:04}"), vec![round; 500]);
+            store.apply(batch).unwrap();
+        }
+    };
+    for round in 0..6 {
+        write(&open(&path).unwrap(), round);
+        if round == 3 {
+            copy_tree(&path, &old);
+        }
+    }
+    let options = StoreOptions::default();
+    SealedStore::check(&path, &options, &*master_key(1)).unwrap();
+    let [now, then] = [&path, &old].map(|path| fs::read(path.join("sealed/data")).unwrap());
+    let pages = (PAGES_START..now.len().min(then.len()) - SLOT_BYTES).step_by(SLOT_BYTES);
+    let (mut found, mut unused) = (0, 0);
+    for place in pages.map(|start| start..start + SLOT_BYTES) {
+        let is_written = |bytes: &[u8]| bytes[place.clone()].iter().any(|&byte| byte != 0);
+        if now[place.clone()] == then[place.clone()] || !is_written(&now) || !is_written(&then) {
+            continue;
+        }
+        let _ = fs::remove_dir_all(&trial);
+        copy_tree(&path, &trial);
+        let mut mixed = now.clone();
+        mixed[place.clone()].copy_from_slice(&then[place]);
+        fs::write(trial.join("sealed/data"), mixed).unwrap();
+        match SealedStore::check(&trial, &options, &*master_key(1)) {
+            Err(StoreError::Corrupt { .. }) => found += 1,
+            Ok(()) => {
+                assert!(read_all(&trial).unwrap().values().all(|value| value[..] == [5; 500]));
+                unused += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+        if found + unused == 40 {
+            break;
+        }
+    }
+    println!("{found} found, {unused} not in use");
+    assert!(found > 5, "{found} found, {unused} not in use");
+}
