@@ -144,7 +144,9 @@ impl Snapshot {
         match self {
             Snapshot::Memory(snapshot) => Range::Memory(snapshot.range(space, lower, upper, direction)),
             Snapshot::Disk(snapshot) => Range::Disk(snapshot.range(space, lower, upper, direction)),
-            Snapshot::Sealed(snapshot) => Range::Sealed(snapshot.range(space, lower, upper, direction)),
+            Snapshot::Sealed(snapshot) => {
+                Range::Sealed(Box::new(snapshot.range(space, lower, upper, direction)))
+            }
         }
     }
 }
@@ -158,7 +160,7 @@ pub(crate) enum Range<'a> {
     /// Of a store on disk.
     Disk(fjall::FjallRange<'a>),
     /// Of an encrypted store.
-    Sealed(sealed::SealedRange<'a>),
+    Sealed(Box<sealed::SealedRange<'a>>),
 }
 
 impl Iterator for Range<'_> {

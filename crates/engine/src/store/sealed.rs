@@ -228,6 +228,15 @@ impl SealedStore {
         first
     }
 
+    fn reopening_error(&self, error: io::Error) -> StoreError {
+        match (is_full(&error), self.free_bytes()) {
+            (true, Ok(free_bytes)) => {
+                StoreError::Full { free_bytes, needed_bytes: self.options.reserve_bytes }
+            }
+            _ => StoreError::io("writing pages again")(error),
+        }
+    }
+
     fn check_nothing_lost(&self, opened: &Opened) -> Result<(), StoreError> {
         let (synced, found) = (self.last_synced_commit.load(Relaxed), opened.last_commit);
         if found < synced {
@@ -279,7 +288,7 @@ impl Store for SealedStore {
         self.check_space(0)?;
         let old = self.instance();
         old.pages.detach();
-        old.pages.write_again().map_err(StoreError::io("writing pages again"))?;
+        old.pages.write_again().map_err(|error| self.reopening_error(error))?;
         // From here on the file may change under the old instance.
         old.retire();
         let opened = open::start(&self.directory, &self.options, self.keys.clone())?;

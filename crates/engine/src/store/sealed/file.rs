@@ -6,6 +6,25 @@ use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::FileExt as _;
 
+/// File systems keep blocks of this size, or of parts of it.
+const BLOCK_BYTES: u64 = 4_096;
+
+/// Writes a part of a file again where it lies: after a failed sync the kernel may have forgotten what it failed to write, though it still reads
+/// it. Blocks of zeros are left out: they were never written, take no space, and are to take none.
+pub(super) fn write_again(file: &File, part: std::ops::Range<u64>) -> io::Result<()> {
+    let end = part.end.min(file.metadata()?.len());
+    let mut start = part.start / BLOCK_BYTES * BLOCK_BYTES;
+    while start < end {
+        let mut block = vec![0; usize::try_from((end - start).min(BLOCK_BYTES)).unwrap_or(0)];
+        read_at(file, &mut block, start)?;
+        if block.iter().any(|&byte| byte != 0) {
+            write_at(file, &block, start)?;
+        }
+        start += BLOCK_BYTES;
+    }
+    Ok(())
+}
+
 /// Fills the buffer from this place on.
 #[cfg(unix)]
 pub(super) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {

@@ -112,8 +112,8 @@ fn next_record<'a>(bytes: &'a [u8], name: &Name, sealer: &Sealer) -> Option<(u64
     let (length, rest) = rest.split_first_chunk()?;
     let number = u64::from_be_bytes(*number);
     let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
-    let (sealed, after) = rest.split_at_checked(length)?;
-    Some((number, sealer.open(&place(name, number), sealed).ok()?, after))
+    let (batch, after) = rest.split_at_checked(length)?;
+    Some((number, sealer.open(&place(name, number), batch).ok()?, after))
 }
 
 fn place(name: &Name, number: u64) -> Vec<u8> {

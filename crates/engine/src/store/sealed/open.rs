@@ -17,13 +17,13 @@ use super::super::directory::{Directory, sync_directory};
 use super::super::error::is_full;
 use super::super::{StoreError, StoreOptions, commits, key};
 use super::convert;
+use super::file::write_again;
 use super::keys::{Keys, Sealers, open_keys, write_envelope};
 use super::log::{self, Log};
 use super::mark::Mark;
 use super::pages::{Backend, Pages};
 use super::read::{Instance, TABLE, store_error};
 use super::rotate;
-use super::slots::SLOT_BYTES;
 
 const DATA: &str = "data";
 const LOG: &str = "log";
@@ -81,7 +81,7 @@ pub(super) fn open(
     directory.check_is_encrypted()?;
     let keys = keys_of(&open_keys(directory.path(), master)?)?;
     if directory.has_failed() {
-        write_again(&directory.sealed().join(DATA)).map_err(StoreError::io("writing pages again"))?;
+        write_all_again(&directory.sealed().join(DATA)).map_err(StoreError::io("writing pages again"))?;
     }
     let opened = start(directory, options, keys)?;
     if opened.full.is_none() {
@@ -135,10 +135,16 @@ pub(super) fn start(
             "commit {synced} was acknowledged, but only {last_commit} came back: the log or the data file was altered or put back"
         )));
     }
-    let full = write_pages(&instance, last_commit)?;
-    let log = match &full {
-        None => new_log(directory, &keys, &mark, last_commit)?,
-        Some(_) => Log::idle(open_file(directory, LOG)?, keys.clone()),
+    let begun = match write_pages(&instance, last_commit)? {
+        None => new_log(directory, &keys, &mark, last_commit),
+        Some(full) => Err(StoreError::Io { doing: "writing pages", source: full }),
+    };
+    let (log, full) = match begun {
+        Ok(log) => (log, None),
+        Err(StoreError::Io { source, .. }) if is_full(&source) => {
+            (Log::idle(open_file(directory, LOG)?, keys.clone()), Some(source))
+        }
+        Err(error) => return Err(error),
     };
     Ok(Opened { keys, instance: Arc::new(instance), log, mark, last_commit, full })
 }
@@ -246,23 +252,8 @@ fn open_file(directory: &Directory, name: &str) -> Result<File, StoreError> {
     })
 }
 
-/// Writes a file again where it lies: after a failed sync the kernel may have forgotten what it failed to write, though it still reads it.
-fn write_again(path: &Path) -> io::Result<()> {
+fn write_all_again(path: &Path) -> io::Result<()> {
     let file = File::options().read(true).write(true).open(path)?;
-    let length = file.metadata()?.len();
-    let mut buffer = vec![0; 256 * SLOT_BYTES];
-    let mut offset = 0;
-    while offset < length {
-        let count = usize::try_from((length - offset).min(buffer.len() as u64)).unwrap_or(buffer.len());
-        let part = buffer.split_at_mut(count).0;
-        super::file::read_at(&file, part, offset)?;
-        // What was never written takes no space, and is to take none.
-        for (slot, place) in part.chunks(SLOT_BYTES).zip((offset..).step_by(SLOT_BYTES)) {
-            if slot.iter().any(|&byte| byte != 0) {
-                super::file::write_at(&file, slot, place)?;
-            }
-        }
-        offset += count as u64;
-    }
+    write_again(&file, 0..u64::MAX)?;
     file.sync_all()
 }

@@ -19,7 +19,7 @@ use redb::StorageBackend;
 use seal::SealError;
 
 use super::super::Faults;
-use super::file::{read_at, write_at};
+use super::file::{read_at, write_again, write_at};
 use super::keys::Keys;
 use super::slots::{
     HEADER_BYTES, Header, PAGE_BYTES, SLOT_BYTES, file_bytes, header_offset, offset_of, open_page, pages_in,
@@ -104,18 +104,10 @@ impl Pages {
 
     /// Writes again what may not be on disk, though the kernel believes it is: after a failed sync it forgets what it failed to write.
     pub(super) fn write_again(&self) -> io::Result<()> {
-        let state = self.state.lock();
-        let length = self.file.metadata()?.len();
-        let mut buffer = vec![0; SLOT_BYTES];
-        for &page in state.unsynced.iter().filter(|&&page| file_bytes(page + 1) <= length) {
-            read_at(&self.file, &mut buffer, offset_of(page))?;
-            write_at(&self.file, &buffer, offset_of(page))?;
-        }
-        let mut buffer = vec![0; HEADER_BYTES];
-        for copy in 0..2 {
-            if read_at(&self.file, &mut buffer, header_offset(copy)).is_ok() {
-                write_at(&self.file, &buffer, header_offset(copy))?;
-            }
+        let unsynced = self.state.lock().unsynced.clone();
+        write_again(&self.file, 0..offset_of(1))?;
+        for page in unsynced {
+            write_again(&self.file, offset_of(page)..offset_of(page + 1))?;
         }
         self.file.sync_all()
     }
@@ -144,13 +136,10 @@ impl Pages {
 
     fn read_kept(&self, first: u64, out: &mut [u8]) -> io::Result<()> {
         for (page, out) in (first..).zip(out.chunks_exact_mut(PAGE_BYTES)) {
-            let state = self.state.lock();
-            match state.kept.get(&page) {
-                Some(kept) => out.copy_from_slice(kept),
-                None => {
-                    drop(state);
-                    self.read_file(page, out)?;
-                }
+            let kept = self.state.lock().kept.get(&page).cloned();
+            match kept {
+                Some(kept) => out.copy_from_slice(&kept),
+                None => self.read_file(page, out)?,
             }
         }
         Ok(())
@@ -231,18 +220,13 @@ impl Pages {
     }
 
     /// Does something to the file, or to what is kept in memory once that has failed.
-    fn attempt(
-        &self,
-        to_file: impl FnOnce() -> io::Result<()>,
-        to_memory: impl FnOnce(&mut State),
-    ) -> io::Result<()> {
+    fn attempt(&self, to_file: impl FnOnce() -> io::Result<()>, to_memory: impl FnOnce(&mut State)) {
         if !self.is_detached.load(Relaxed) {
-            let Err(error) = to_file() else { return Ok(()) };
+            let Err(error) = to_file() else { return };
             self.detach();
             self.state.lock().failure.get_or_insert(Arc::new(error));
         }
         to_memory(&mut self.state.lock());
-        Ok(())
     }
 
     /// Seals both copies of page 0 again, one after the other.
@@ -264,11 +248,10 @@ impl Pages {
 
     /// Writes nothing more to the file if something went wrong.
     pub(super) fn or_detach(&self, outcome: io::Result<()>) -> io::Result<()> {
-        outcome.map_err(|error| {
+        outcome.inspect_err(|error| {
             self.detach();
             let failure = Arc::new(io::Error::new(error.kind(), error.to_string()));
             self.state.lock().failure.get_or_insert(failure);
-            error
         })
     }
 
@@ -344,20 +327,24 @@ impl StorageBackend for Backend {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         let pages = len.div_ceil(PAGE);
-        self.0.attempt(|| self.0.resize(pages), |state| state.kept_pages = pages)
+        self.0.attempt(|| self.0.resize(pages), |state| state.kept_pages = pages);
+        Ok(())
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.attempt(|| self.0.sync(), |_| {})
+        self.0.attempt(|| self.0.sync(), |_| {});
+        Ok(())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let (page, within) = place_of(offset);
         if page == 0 {
-            return self.0.attempt(|| self.0.change_header(within, data), |_| {});
+            self.0.attempt(|| self.0.change_header(within, data), |_| {});
+            return Ok(());
         }
         check_whole_pages(within, data.len())?;
-        self.0.attempt(|| self.0.write_pages(page, data), |state| state.keep(page, data))
+        self.0.attempt(|| self.0.write_pages(page, data), |state| state.keep(page, data));
+        Ok(())
     }
 }
 

@@ -163,8 +163,8 @@ fn put_in_place(file: &File, entries: &[u8]) -> io::Result<()> {
 }
 
 /// Puts in place the pages that a crash may have left half replaced.
-pub(super) fn replay_journal(sealed: &Path, data: &File, sealer: &Sealer) -> io::Result<()> {
-    let journal = match File::options().read(true).write(true).open(sealed.join(JOURNAL)) {
+pub(super) fn replay_journal(files: &Path, data: &File, sealer: &Sealer) -> io::Result<()> {
+    let journal = match File::options().read(true).write(true).open(files.join(JOURNAL)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         journal => journal?,
     };
@@ -196,9 +196,12 @@ pub(crate) fn rewrap(directory: &Path, old: &dyn MasterKey, new: &dyn MasterKey)
     update_envelope(directory, |envelope| envelope.rewrap(old, new).map_err(StoreError::key))
 }
 
+/// The id of a master key, and the numbers of data keys with how many pages each of them seals.
+type Status = (String, Vec<(u32, u64)>);
+
 /// The id of the master key, and the numbers of the data keys with how many pages each of them seals, as the files tell without a key;
 /// `None` for a plain database.
-pub(crate) fn key_status(directory: &Path) -> Result<Option<(String, Vec<(u32, u64)>)>, StoreError> {
+pub(crate) fn key_status(directory: &Path) -> Result<Option<Status>, StoreError> {
     if !is_encrypted(directory)? {
         return Ok(None);
     }

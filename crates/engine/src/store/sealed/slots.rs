@@ -46,8 +46,8 @@ impl Header {
         sealer.seal(HEADER_PLACE, &plain)
     }
 
-    pub(super) fn open(sealer: &Sealer, sealed: &[u8]) -> Result<Header, SealError> {
-        let plain = sealer.open(HEADER_PLACE, sealed)?;
+    pub(super) fn open(sealer: &Sealer, bytes: &[u8]) -> Result<Header, SealError> {
+        let plain = sealer.open(HEADER_PLACE, bytes)?;
         let (number, rest) = plain.split_first_chunk().ok_or(SealError::Altered)?;
         let (pages, page) = rest.split_first_chunk().ok_or(SealError::Altered)?;
         Ok(Header {

@@ -113,13 +113,13 @@ fn altered_files_are_noticed_or_change_nothing() {
     let (databases, content) = databases(directory.path());
     let state = if damages == DAMAGES { 7 } else { u64::from_be_bytes(seal::random_bytes().unwrap()) };
     println!("seed {state}");
-    let mut damager = Damager { state };
+    let mut hand = Damager { state };
     let (mut noticed, mut harmless) = (0, 0);
     for number in 0..damages {
         let trial = directory.path().join("trial");
         let _ = fs::remove_dir_all(&trial);
         copy_tree(&databases[number % 2], &trial);
-        let what = damager.alter(&trial);
+        let what = hand.alter(&trial);
         match read_all(&trial) {
             Ok(found) => {
                 assert!(found == content, "damage {number}, {what}: {} entries", found.len());
