@@ -45,7 +45,7 @@ use keys::Keys;
 use log::Log;
 use mark::Mark;
 use open::Opened;
-use read::{Instance, TABLE};
+use read::{Instance, TABLE, guarded};
 use rotate::Rotation;
 
 pub(crate) use convert::encrypt;
@@ -338,10 +338,12 @@ impl Drop for SealedStore {
 
 /// Applies a batch to the pages in memory.
 fn write_batch(instance: &Instance, batch: Batch) -> Result<(), redb::Error> {
-    let mut transaction = instance.database.begin_write()?;
-    transaction.set_durability(Durability::None)?;
-    fill(&transaction, batch)?;
-    Ok(transaction.commit()?)
+    guarded(|| {
+        let mut transaction = instance.database().begin_write()?;
+        transaction.set_durability(Durability::None)?;
+        fill(&transaction, batch)?;
+        Ok(transaction.commit()?)
+    })
 }
 
 fn fill(transaction: &WriteTransaction, batch: Batch) -> Result<(), redb::Error> {

@@ -22,7 +22,7 @@ use super::keys::{Keys, Sealers, open_keys, write_envelope};
 use super::log::{self, Log};
 use super::mark::Mark;
 use super::pages::{Backend, Pages};
-use super::read::{Instance, TABLE, store_error};
+use super::read::{Instance, TABLE, guarded, store_error};
 use super::rotate;
 
 const DATA: &str = "data";
@@ -98,21 +98,16 @@ pub(super) fn check(
     options: &StoreOptions,
     master: &dyn MasterKey,
 ) -> Result<(), StoreError> {
-    let opened = open(directory, options, master)?;
-    let keys = opened.keys.clone();
-    drop(opened);
+    directory.check_is_encrypted()?;
+    let keys = keys_of(&open_keys(directory.path(), master)?)?;
+    // Before anything is written: what does not belong together is not to be built upon.
     let mut instance = start_instance(directory, options, &keys)?;
-    let mixed = || {
-        StoreError::corrupt(
-            "its pages do not belong together: some were put back as they once were, or the disk lost a write",
-        )
-    };
-    // Pages that do not belong together are more than the storage crate expects to meet.
-    match catch_unwind(AssertUnwindSafe(|| instance.database.check_integrity())) {
-        Ok(Ok(true)) => Ok(()),
-        Ok(Err(error)) if instance.pages.damage().is_some() => Err(instance.error(error)),
-        _ => Err(mixed()),
+    if let Err(error) = instance.check_integrity() {
+        instance.pages.detach();
+        return Err(instance.error(error));
     }
+    drop(instance);
+    open(directory, options, master).map(drop)
 }
 
 fn keys_of(keyring: &Keyring) -> Result<Keys, StoreError> {
@@ -128,9 +123,12 @@ pub(super) fn start(
     let mark = Mark::new(open_file(directory, MARK)?, keys.clone());
     let synced = mark.read()?;
     let instance = start_instance(directory, options, &keys)?;
-    let stored = stored_number(&instance)?;
-    let last_commit = replay(&instance, &directory.sealed().join(LOG), &keys, stored)?;
+    let log = directory.sealed().join(LOG);
+    let caught_up = stored_number(&instance).and_then(|stored| replay(&instance, &log, &keys, stored));
+    // What cannot be opened is left as it is.
+    let last_commit = caught_up.inspect_err(|_| instance.pages.detach())?;
     if last_commit < synced {
+        instance.pages.detach();
         return Err(StoreError::corrupt(format!(
             "commit {synced} was acknowledged, but only {last_commit} came back: the log or the data file was altered or put back"
         )));
@@ -181,25 +179,27 @@ fn start_instance(
 
 /// Makes all pages durable, with the number of the last commit that they hold.
 pub(super) fn make_durable(instance: &Instance, number: u64) -> Result<(), redb::Error> {
-    let mut transaction = instance.database.begin_write()?;
-    // Two syncs, and the state of the allocator with them: opening after a kill need not look at all pages.
-    transaction.set_quick_repair(true);
-    {
-        let mut table = transaction.open_table(TABLE)?;
-        let (slot, _) = commits::marker(0);
-        table.insert(key::stored_slot(&slot).as_slice(), &number.to_be_bytes()[..])?;
-    }
-    Ok(transaction.commit()?)
+    guarded(|| {
+        let mut transaction = instance.database().begin_write()?;
+        // Two syncs, and the state of the allocator with them: opening after a kill need not look at all pages.
+        transaction.set_quick_repair(true);
+        {
+            let mut table = transaction.open_table(TABLE)?;
+            let (slot, _) = commits::marker(0);
+            table.insert(key::stored_slot(&slot).as_slice(), &number.to_be_bytes()[..])?;
+        }
+        Ok(transaction.commit()?)
+    })
 }
 
 fn stored_number(instance: &Instance) -> Result<u64, StoreError> {
     let read = || -> Result<Option<u64>, redb::Error> {
-        let table = instance.database.begin_read()?.open_table(TABLE)?;
+        let table = instance.database().begin_read()?.open_table(TABLE)?;
         let (slot, _) = commits::marker(0);
         let number = table.get(key::stored_slot(&slot).as_slice())?;
         Ok(number.and_then(|number| number.value().try_into().ok()).map(u64::from_be_bytes))
     };
-    let number = read().map_err(|error| instance.error(error))?;
+    let number = guarded(read).map_err(|error| instance.error(error))?;
     number.ok_or_else(|| StoreError::corrupt("the number of its last commit is missing"))
 }
 
