@@ -9,12 +9,15 @@ use engine::{Durability, Engine, Options};
 use server::{Client, ClientError};
 
 use crate::failure::Failure;
+use crate::keys::KeyPlace;
 
 /// Where the data is, and how to ask for it.
 #[derive(Args)]
 pub(crate) struct Place {
     #[command(flatten)]
     source: Source,
+    #[command(flatten)]
+    key: KeyPlace,
     /// The region to sign requests for.
     #[arg(long, default_value = "us-east-1", env = "AWS_REGION")]
     region: String,
@@ -42,6 +45,11 @@ impl Place {
     /// The directory, if one was named.
     pub(crate) fn directory(&self) -> Option<&Path> {
         self.source.data.as_deref()
+    }
+
+    /// The key of the directory.
+    pub(crate) fn key(&self) -> &KeyPlace {
+        &self.key
     }
 
     /// The server, if one was named.
@@ -78,15 +86,25 @@ impl Place {
         }
         let path = self.source.data.clone().unwrap_or_default();
         // A command syncs once, at its end.
-        let options =
-            Options { durability: Durability::None, region: self.region.clone(), ..Options::default() };
-        Engine::open(path, options).map(Database::Directory).map_err(|error| {
-            Failure::with_help(
-                error,
-                "if a server has it open, work through the server: --endpoint-url http://127.0.0.1:8000",
-            )
-        })
+        let options = Options {
+            durability: Durability::None,
+            region: self.region.clone(),
+            key: self.key.master_key()?,
+            ..Options::default()
+        };
+        open_directory(&path, options).map(Database::Directory)
     }
+}
+
+/// Opens the database in a directory; what has it open is the usual reason why that fails.
+pub(crate) fn open_directory(path: &Path, options: Options) -> Result<Engine, Failure> {
+    Engine::open(path, options).map_err(|error| match error.is_locked() {
+        true => Failure::with_help(
+            error,
+            "if a server has it open, work through the server: --endpoint-url http://127.0.0.1:8000",
+        ),
+        false => Failure::new(error),
+    })
 }
 
 impl Database {

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use design::CheckedDesign;
-use engine::{Durability, Engine};
+use engine::Durability;
 use service::{Backend, Embedded, Remote, RemoteSettings, Service};
 
-use crate::database::Place;
+use crate::database::{Place, open_directory};
 use crate::design_file;
 use crate::failure::Failure;
+use crate::keys::KeyPlace;
 
 /// Where the embedded database is when nobody says.
 pub(crate) const DATA: &str = "monotable-data";
@@ -22,6 +23,8 @@ pub(crate) struct DesignPlace {
     /// The directory of the embedded database; monotable-data if nothing else is said.
     #[arg(long, value_name = "DIR", env = "MONOTABLE_DATA")]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    key: KeyPlace,
     #[command(flatten)]
     remote: RemotePlace,
     #[command(flatten)]
@@ -132,6 +135,7 @@ impl DesignPlace {
     pub(crate) fn of(place: &Place, variables: &Variables) -> DesignPlace {
         DesignPlace {
             data: place.directory().map(Path::to_owned),
+            key: place.key().clone(),
             remote: RemotePlace::at(place.endpoint()),
             variables: variables.clone(),
         }
@@ -156,13 +160,12 @@ impl DesignPlace {
         }
         let data = self.data.as_deref().unwrap_or(Path::new(DATA));
         // What a command has said it did is done, whatever happens next.
-        let options = engine::Options { durability: Durability::Sync, ..engine::Options::default() };
-        let engine = Engine::open(data, options).map_err(|error| {
-            Failure::with_help(
-                error,
-                "if a server has it open, work through the server: --endpoint-url http://127.0.0.1:8000",
-            )
-        })?;
+        let options = engine::Options {
+            durability: Durability::Sync,
+            key: self.key.master_key()?,
+            ..engine::Options::default()
+        };
+        let engine = open_directory(data, options)?;
         Ok(Arc::new(Embedded::new(engine)))
     }
 }

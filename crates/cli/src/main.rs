@@ -9,6 +9,7 @@ mod database;
 mod design_file;
 mod design_place;
 mod failure;
+mod keys;
 mod lines;
 mod logs;
 mod output;
@@ -47,6 +48,8 @@ The database:
   monotable serve --data ./data                     a durable database on http://127.0.0.1:8000
   monotable table list --data ./data                the tables in it
   monotable import --data ./data Orders a.json.gz   items from DynamoDB's export to S3
+  monotable key new ./key                           a master key, for an encrypted database:
+  monotable serve --data ./data --key-file ./key
 
 Talk to it with any AWS SDK:
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000";
@@ -68,6 +71,7 @@ enum Command {
     Table(command::Table),
     Import(command::Import),
     Export(command::Export),
+    Key(command::Key),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +91,7 @@ fn main() -> ExitCode {
         Command::Table(table) => table.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
+        Command::Key(key) => key.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

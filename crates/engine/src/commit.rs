@@ -290,6 +290,16 @@ impl Committer {
         self.shared.store.size_bytes()
     }
 
+    /// Does one small step of a rotation of data keys, and says whether there is more to do.
+    pub(crate) fn keep_keys(&self) -> Result<bool, StoreError> {
+        self.shared.store.keep_keys()
+    }
+
+    /// How far a rotation of data keys is.
+    pub(crate) fn key_rotation(&self) -> Option<(u64, u64)> {
+        self.shared.store.key_rotation()
+    }
+
     /// Lets a task decide and waits until its group is as durable as promised.
     pub(crate) fn run<T: Send + 'static>(
         &self,

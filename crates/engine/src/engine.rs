@@ -13,7 +13,7 @@ use crate::housekeeping::Housekeeper;
 use crate::metrics::{Metrics, MetricsSnapshot};
 use crate::operation::Decide;
 use crate::options::{Durability, Options};
-use crate::store::{FjallStore, MemoryStore, Store, StoreError, StoreOptions};
+use crate::store::{FjallStore, MemoryStore, SealedStore, Store, StoreError, StoreOptions};
 
 /// A store is not opened again more than twice a second, so a reader never meets more.
 const STALE_VIEWS_MAX: usize = 3;
@@ -51,6 +51,17 @@ pub struct OpenError {
     source: StoreError,
 }
 
+impl OpenError {
+    pub(crate) fn new(message: String, source: StoreError) -> OpenError {
+        OpenError { message, source }
+    }
+
+    /// Whether somebody has the database open: this process, or another one.
+    pub fn is_locked(&self) -> bool {
+        matches!(self.source, StoreError::Locked { .. })
+    }
+}
+
 impl Engine {
     /// Opens the database in a directory, or makes one where there is none.
     pub fn open(path: impl AsRef<Path>, options: Options) -> Result<Engine, OpenError> {
@@ -59,8 +70,8 @@ impl Engine {
             reserve_bytes: options.reserve_bytes,
             ..StoreOptions::default()
         };
-        let opened = FjallStore::open(path.as_ref(), settings)
-            .and_then(|store| Engine::start(Arc::new(store), options));
+        let opened =
+            open_store(path.as_ref(), settings, &options).and_then(|store| Engine::start(store, options));
         opened.map_err(|source| OpenError {
             message: format!("cannot open the database {}: {source}", path.as_ref().display()),
             source,
@@ -123,6 +134,17 @@ impl Engine {
         self.inner.committer.size_on_disk_bytes().map_err(|error| Fault::Store(error).into())
     }
 
+    /// Does one small step of replacing the data key of an encrypted database, and says whether there is more to do. This happens by
+    /// itself where the engine keeps house.
+    pub fn rotate_keys_once(&self) -> Result<bool, ApiError> {
+        self.inner.committer.keep_keys().map_err(|error| Fault::Store(error).into())
+    }
+
+    /// How many pages of how many were looked at, while the data key of an encrypted database is being replaced.
+    pub fn key_rotation(&self) -> Option<(u64, u64)> {
+        self.inner.committer.key_rotation()
+    }
+
     /// Makes everything written so far durable, whatever the durability.
     pub fn sync(&self) -> Result<(), ApiError> {
         self.inner.committer.sync().map_err(|error| Fault::Store(error).into())
@@ -164,6 +186,13 @@ impl Engine {
 
     pub(crate) fn view(&self) -> View {
         self.inner.committer.view()
+    }
+}
+
+fn open_store(path: &Path, settings: StoreOptions, options: &Options) -> Result<Arc<dyn Store>, StoreError> {
+    match &options.key {
+        None => FjallStore::open(path, settings).map(|store| Arc::new(store) as _),
+        Some(key) => SealedStore::open(path, settings, key).map(|store| Arc::new(store) as _),
     }
 }
 

@@ -1,5 +1,5 @@
 //! The work that happens by itself: removing what expired, filling new indexes, trimming streams and tokens, emptying what was
-//! deleted. Each step is a small commit like any other, so clients are never held up for long, and a step that was cut off by a
+//! deleted, sealing pages again with a new data key. Each step is a small commit like any other, so clients are never held up for long, and a step that was cut off by a
 //! crash is simply done again.
 //!
 //! Always true: looking for work costs one key for each table with expiry, each stream and the tokens, however many items there are.
@@ -94,7 +94,7 @@ impl Inner {
         for step in [expiry::step, fill::step, trim::step, purge::step] {
             worked |= step(self)?;
         }
-        Ok(worked)
+        Ok(self.committer.keep_keys()? || worked)
     }
 }
 

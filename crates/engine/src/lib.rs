@@ -8,6 +8,7 @@ mod clock;
 mod collection;
 mod commit;
 mod describe;
+mod encryption;
 mod engine;
 mod expressions;
 mod fault;
@@ -37,6 +38,7 @@ mod totals;
 mod write;
 
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use encryption::{KeyStatus, add_data_key, check_encrypted, encrypt, rotate_master_key};
 pub use engine::{Engine, OpenError};
 pub use metrics::{Metrics, MetricsSnapshot};
 pub use options::{Durability, Options};

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use seal::MasterKey;
+
 use crate::clock::{Clock, SystemClock};
 
 /// When a write counts as done.
@@ -35,6 +37,9 @@ pub struct Options {
     pub cache_bytes: u64,
     /// Free disk space below which writes are refused, so that the disk is never quite full.
     pub reserve_bytes: u64,
+    /// The master key of an encrypted database: a new one is encrypted if there is a key, and an encrypted one is opened with it.
+    /// Without a key, databases are plain.
+    pub key: Option<Arc<dyn MasterKey>>,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
     /// Whether a thread removes what expired, fills new indexes and trims streams. Without it, call
@@ -57,6 +62,7 @@ impl Default for Options {
             durability: Durability::Sync,
             cache_bytes: 256 << 20,
             reserve_bytes: 128 << 20,
+            key: None,
             clock: Arc::new(SystemClock),
             housekeeping: Some(Duration::from_secs(1)),
             item_collection_bytes_max: crate::collection::BYTES_MAX,

@@ -17,7 +17,9 @@ mod directory;
 mod error;
 mod faults;
 mod fjall;
+mod key;
 mod memory;
+mod sealed;
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,7 @@ pub(crate) use error::StoreError;
 pub(crate) use faults::Faults;
 pub(crate) use fjall::{FjallStore, StoreOptions};
 pub(crate) use memory::MemoryStore;
+pub(crate) use sealed::{SealedStore, add_data_key, encrypt, key_status, rewrap};
 
 /// The few ordered spaces of keys. Tables share them, told apart by an id at the front of every key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -85,6 +88,16 @@ pub(crate) trait Store: Send + Sync {
 
     /// What the store takes on disk.
     fn size_bytes(&self) -> Result<u64, StoreError>;
+
+    /// Does one small step of a rotation of data keys, if one is under way, and says whether there is more to do.
+    fn keep_keys(&self) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
+    /// How many pages of how many were looked at, while a rotation of data keys is under way.
+    fn key_rotation(&self) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 /// A frozen view of a store. Cloning it costs one reference count.
@@ -94,6 +107,8 @@ pub(crate) enum Snapshot {
     Memory(memory::MemorySnapshot),
     /// Of a store on disk.
     Disk(fjall::FjallSnapshot),
+    /// Of an encrypted store.
+    Sealed(sealed::SealedSnapshot),
 }
 
 impl Snapshot {
@@ -102,6 +117,7 @@ impl Snapshot {
         match self {
             Snapshot::Memory(_) => false,
             Snapshot::Disk(snapshot) => snapshot.is_stale(),
+            Snapshot::Sealed(snapshot) => snapshot.is_stale(),
         }
     }
 
@@ -110,6 +126,7 @@ impl Snapshot {
         match self {
             Snapshot::Memory(snapshot) => Ok(snapshot.get(space, key)),
             Snapshot::Disk(snapshot) => snapshot.get(space, key),
+            Snapshot::Sealed(snapshot) => snapshot.get(space, key),
         }
     }
 
@@ -127,6 +144,9 @@ impl Snapshot {
         match self {
             Snapshot::Memory(snapshot) => Range::Memory(snapshot.range(space, lower, upper, direction)),
             Snapshot::Disk(snapshot) => Range::Disk(snapshot.range(space, lower, upper, direction)),
+            Snapshot::Sealed(snapshot) => {
+                Range::Sealed(Box::new(snapshot.range(space, lower, upper, direction)))
+            }
         }
     }
 }
@@ -139,6 +159,8 @@ pub(crate) enum Range<'a> {
     Memory(memory::MemoryRange<'a>),
     /// Of a store on disk.
     Disk(fjall::FjallRange<'a>),
+    /// Of an encrypted store.
+    Sealed(Box<sealed::SealedRange<'a>>),
 }
 
 impl Iterator for Range<'_> {
@@ -149,6 +171,7 @@ impl Iterator for Range<'_> {
             Range::Empty => None,
             Range::Memory(range) => range.next().map(Ok),
             Range::Disk(range) => range.next(),
+            Range::Sealed(range) => range.next(),
         }
     }
 }

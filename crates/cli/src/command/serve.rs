@@ -17,6 +17,7 @@ use tracing::level_filters::LevelFilter;
 use crate::design_file::BUILT_IN;
 use crate::design_place::{DATA, RemotePlace, Variables, Work};
 use crate::failure::Failure;
+use crate::keys::KeyPlace;
 use crate::logs::{self, LogFormat};
 use crate::size::{parse_durability, parse_size};
 
@@ -40,6 +41,8 @@ pub(crate) struct Serve {
     /// The directory of the database; it is made where there is none. monotable-data if nothing else is said.
     #[arg(long, value_name = "DIR", env = "MONOTABLE_DATA")]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    key: KeyPlace,
     #[command(flatten)]
     remote: RemotePlace,
     /// Keep everything in memory; it is gone when the server stops.
@@ -108,6 +111,7 @@ Examples:
   monotable serve --in-memory                      only the DynamoDB protocol, for tests
   monotable serve --data ./data --port 8001
   monotable serve --data ./data --port 0 --ready-file ready.txt
+  monotable serve --data ./data --key-file ./key     an encrypted database; `monotable key new ./key` makes the key
   monotable serve --data ./data --host 0.0.0.0 --credentials keys.ini --allowed-host db.internal
 
 A credentials file:
@@ -157,6 +161,7 @@ impl Serve {
 
     fn engine(&self) -> Result<Engine, Failure> {
         let options = Options {
+            key: if self.in_memory { None } else { self.key.master_key()? },
             durability: self.durability,
             cache_bytes: self.cache,
             region: self.region.clone(),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "everything here is a test")]
 
+mod key;
 mod transcripts;
 
 use std::io::{Read, Write};
@@ -12,7 +13,9 @@ use std::time::{Duration, Instant};
 
 fn monotable(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_monotable"));
-    for name in ["MONOTABLE_DATA", "MONOTABLE_PORT", "MONOTABLE_ENDPOINT_URL", "MONOTABLE_HOST"] {
+    for name in
+        ["MONOTABLE_DATA", "MONOTABLE_PORT", "MONOTABLE_ENDPOINT_URL", "MONOTABLE_HOST", "MONOTABLE_KEY"]
+    {
         command.env_remove(name);
     }
     command.args(arguments).output().unwrap()

@@ -7,6 +7,13 @@
 //! fjall/      the storage crate's files
 //! ```
 //!
+//! An encrypted database has, instead of the last:
+//!
+//! ```text
+//! envelope    its data keys, wrapped with the master key
+//! sealed/     its files (`sealed.rs`)
+//! ```
+//!
 //! Always true: a directory that holds anything else, or nothing of ours, is not touched.
 
 use std::{
@@ -25,6 +32,13 @@ const FORMAT_FILE: &str = "monotable";
 const FORMAT_FILE_TEMPORARY: &str = "monotable.new";
 const FAILED: &str = "failed";
 const DATABASE: &str = "fjall";
+const SEALED: &str = "sealed";
+/// The wrapped keys of an encrypted database.
+pub(super) const ENVELOPE: &str = "envelope";
+/// Held by whoever replaces the envelope.
+pub(super) const ENVELOPE_LOCK: &str = "envelope.lock";
+/// The next envelope, until it is renamed.
+pub(super) const ENVELOPE_TEMPORARY: &str = "envelope.new";
 const FORMAT_PREFIX: &str = "monotable format ";
 
 /// A directory that is ours and locked for as long as this value lives.
@@ -68,6 +82,29 @@ impl Directory {
         self.path.join(DATABASE)
     }
 
+    /// Where an encrypted database keeps its files.
+    pub(super) fn sealed(&self) -> PathBuf {
+        self.path.join(SEALED)
+    }
+
+    /// An error for a database that is not encrypted.
+    pub(super) fn check_is_encrypted(&self) -> Result<(), StoreError> {
+        if is_encrypted(&self.path)? {
+            Ok(())
+        } else {
+            Err(StoreError::NotEncrypted { path: self.path.clone() })
+        }
+    }
+
+    /// An error for a database that is encrypted.
+    pub(super) fn check_is_plain(&self) -> Result<(), StoreError> {
+        if is_encrypted(&self.path)? {
+            Err(StoreError::KeyNeeded { path: self.path.clone() })
+        } else {
+            Ok(())
+        }
+    }
+
     /// The directory itself.
     pub(super) fn path(&self) -> &Path {
         &self.path
@@ -75,12 +112,20 @@ impl Directory {
 
     /// Removes what an interrupted creation left behind.
     pub(super) fn clear(&self) -> Result<(), StoreError> {
-        match fs::remove_dir_all(self.database()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(StoreError::io("removing an incomplete database")(error))
+        let removals = [
+            fs::remove_dir_all(self.database()),
+            fs::remove_dir_all(self.sealed()),
+            fs::remove_file(self.path.join(ENVELOPE)),
+        ];
+        for removal in removals {
+            match removal {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(StoreError::io("removing an incomplete database")(error));
+                }
+                _ => {}
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     /// Makes the creation complete, durably.
@@ -138,6 +183,18 @@ impl Directory {
     }
 }
 
+/// Whether the database in a directory is encrypted.
+pub(super) fn is_encrypted(path: &Path) -> Result<bool, StoreError> {
+    let has = |name: &str| path.join(name).exists();
+    // While a plain database is being encrypted, there are files of both.
+    if !has(ENVELOPE) && has(SEALED) && !has(DATABASE) {
+        return Err(StoreError::corrupt(
+            "the file `envelope`, which holds its wrapped keys, is missing: put back a copy of it",
+        ));
+    }
+    Ok(has(ENVELOPE))
+}
+
 /// Makes names created in or removed from a directory durable.
 pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
@@ -186,7 +243,8 @@ fn check_nothing_foreign(path: &Path) -> Result<(), StoreError> {
     }
     // Our lock is created first, so other files of ours without it were not left by an interrupted creation.
     let begun = names.iter().any(|name| name == LOCK);
-    let ours = |name: &str| begun && [LOCK, DATABASE, FORMAT_FILE_TEMPORARY].contains(&name);
+    let known = [LOCK, DATABASE, FORMAT_FILE_TEMPORARY, SEALED, ENVELOPE, ENVELOPE_TEMPORARY];
+    let ours = |name: &str| begun && known.contains(&name);
     match names.into_iter().find(|name| !ours(name)) {
         Some(found) => Err(StoreError::Foreign { path: path.to_path_buf(), found }),
         None => Ok(()),

@@ -2,6 +2,8 @@
 
 use std::{error::Error, io, path::PathBuf, sync::Arc};
 
+use seal::SealError;
+
 /// A failure of the store. Clients see only InternalServerError; the log has the rest.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum StoreError {
@@ -76,6 +78,33 @@ pub(crate) enum StoreError {
         supported: u32,
     },
 
+    /// The database is encrypted and no key was given; nothing was touched. *Report*: give the key.
+    #[error(
+        "{} is encrypted: give its master key (--key-file FILE, the environment variable MONOTABLE_KEY, or --kms-key-id ID)",
+        path.display()
+    )]
+    KeyNeeded {
+        /// The directory of the database.
+        path: PathBuf,
+    },
+
+    /// A key was given for a database that is not encrypted; nothing was touched. *Report*: leave the key out, or encrypt it.
+    #[error(
+        "{} is not encrypted, but a key was given: open it without one, or encrypt it with `monotable key encrypt`",
+        path.display()
+    )]
+    NotEncrypted {
+        /// The directory of the database.
+        path: PathBuf,
+    },
+
+    /// The keys of an encrypted database cannot be had. *Report*: the source says which key is needed.
+    #[error("the keys of the database do not open: {source}")]
+    Key {
+        /// What is wrong with the key or the envelope.
+        source: Arc<SealError>,
+    },
+
     /// The file that names the format does not say what it should. *Repair* it if the rest is sound.
     #[error("{} does not name a Monotable format: {found:?}", path.display())]
     UnreadableFormat {
@@ -90,6 +119,11 @@ impl StoreError {
     /// For an operation of the operating system.
     pub(super) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> StoreError {
         move |source| StoreError::Io { doing, source: Arc::new(source) }
+    }
+
+    /// For keys that do not open.
+    pub(super) fn key(source: SealError) -> StoreError {
+        StoreError::Key { source: Arc::new(source) }
     }
 
     /// For something on disk that nobody wrote.

@@ -13,7 +13,6 @@
 //! - An acknowledged commit that does not come back is an error when opening, not a silence (`commits`).
 
 mod journal;
-mod key;
 mod open;
 mod read;
 mod tail;
@@ -31,6 +30,7 @@ use super::{
     Batch, Faults, Snapshot, Store, StoreError, commits,
     directory::{Creation, Directory},
     error::is_full,
+    key,
 };
 use open::Opened;
 use read::Reader;
@@ -79,6 +79,9 @@ impl FjallStore {
     pub(crate) fn open(path: &Path, options: StoreOptions) -> Result<FjallStore, StoreError> {
         let (directory, creation) = Directory::open(path)?;
         let directory = Arc::new(directory);
+        if creation == Creation::Complete {
+            directory.check_is_plain()?;
+        }
         match creation {
             Creation::Incomplete => open::create_database(&directory, &options),
             Creation::Complete if directory.has_failed() => {
@@ -87,6 +90,11 @@ impl FjallStore {
             Creation::Complete => open::open_database(&directory, &options),
         }
         .map(|opened| FjallStore::new(directory, options, opened))
+    }
+
+    /// The directory, which stays locked for as long as the answer lives.
+    pub(super) fn directory(&self) -> Arc<Directory> {
+        self.directory.clone()
     }
 
     /// Opens a database whose last writes failed: mended if there is room for that, or else for reading only.

@@ -14,12 +14,14 @@ pub(crate) mod writer;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dynamo::operation::{
     DescribeStream, GetRecords, GetShardIterator, GlobalSecondaryIndexUpdate, ShardIteratorType,
 };
 use monotable_engine::{Durability, Engine, Options};
+use seal::{KeyBytes, LocalKey, MasterKey};
 
 use crate::design::Sortable;
 use crate::random::Random;
@@ -37,11 +39,21 @@ const LIFE_MILLISECONDS: usize = 120;
 
 #[test]
 fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
-    let kills = std::env::var("MONOTABLE_CRASH_KILLS").map_or(KILLS, |text| text.parse().unwrap());
+    kill_again_and_again(PLAIN, KILLS);
+}
+
+/// Among these lives are some in which the data key is replaced.
+#[test]
+fn nothing_acknowledged_is_lost_of_an_encrypted_database_when_the_process_is_killed() {
+    kill_again_and_again(ENCRYPTED, KILLS / 4);
+}
+
+fn kill_again_and_again(name: &'static str, kills: usize) {
+    let kills = std::env::var("MONOTABLE_CRASH_KILLS").map_or(kills, |text| text.parse().unwrap());
     let mut random = Random::new(Random::new_seed());
     let mut acknowledged = 0;
     for first in (0..kills).step_by(KILLS_PER_DIRECTORY) {
-        let mut database = Database::new(first / KILLS_PER_DIRECTORY % 4 != 3);
+        let mut database = Database::new(name, first / KILLS_PER_DIRECTORY % 4 != 3);
         for life in first..kills.min(first + KILLS_PER_DIRECTORY) {
             // Some lives end while the database is being made or opened.
             let is_short = life == first || random.once_in(5);
@@ -65,6 +77,8 @@ struct Database {
     directory: tempfile::TempDir,
     tracker: Tracker,
     replayed: BTreeMap<&'static str, Replayed>,
+    /// What its directory is called, which says whether it is encrypted.
+    name: &'static str,
     /// Whether each write waits for the disk, or for the operating system only: a kill takes nothing in either case.
     syncs: bool,
 }
@@ -77,18 +91,26 @@ struct Replayed {
 }
 
 impl Database {
-    fn new(syncs: bool) -> Database {
+    fn new(name: &'static str, syncs: bool) -> Database {
         let now = monotable_engine::Clock::now_milliseconds(&monotable_engine::SystemClock);
         Database {
             directory: tempfile::tempdir().unwrap(),
             tracker: Tracker::new(u64::try_from(now / 1000 - 60).unwrap()),
             replayed: BTreeMap::new(),
+            name,
             syncs,
         }
     }
 
     fn path(&self) -> PathBuf {
-        self.directory.path().join("database")
+        self.directory.path().join(self.name)
+    }
+
+    /// Adds a data key to a database that is in use.
+    fn replace_data_key(&self) {
+        if let Some(key) = key_of(&self.path()).filter(|_| self.path().join("envelope").exists()) {
+            monotable_engine::add_data_key(self.path(), &*key).unwrap();
+        }
     }
 
     /// Lets a child write for a while and kills it.
@@ -101,6 +123,9 @@ impl Database {
         let child = Child::start("crash::child_that_writes_until_it_is_killed", &self.path(), &variables);
         if !is_short {
             child.wait_for_report();
+            if life.is_multiple_of(2) {
+                self.replace_data_key();
+            }
         }
         std::thread::sleep(lived);
         child.kill()
@@ -184,13 +209,25 @@ const EXPIRY_SECONDS: &str = "MONOTABLE_CHILD_EXPIRY_SECONDS";
 const SYNCS: &str = "MONOTABLE_CHILD_SYNCS";
 const THREADS: usize = 8;
 
-fn options(housekeeping: Option<Duration>) -> Options {
-    Options { housekeeping, reserve_bytes: 1 << 20, cache_bytes: 8 << 20, ..Options::default() }
+/// What the directory of a plain database is called.
+pub(crate) const PLAIN: &str = "database";
+/// A directory with this name holds an encrypted database.
+pub(crate) const ENCRYPTED: &str = "encrypted";
+
+/// The key of the database in a directory, if it is meant to be encrypted.
+pub(crate) fn key_of(path: &Path) -> Option<Arc<dyn MasterKey>> {
+    let key = || Arc::new(LocalKey::new(&KeyBytes::new([7; 32])));
+    path.ends_with(ENCRYPTED).then(|| key() as _)
+}
+
+fn options(path: &Path, housekeeping: Option<Duration>) -> Options {
+    let key = key_of(path);
+    Options { housekeeping, key, reserve_bytes: 1 << 20, cache_bytes: 8 << 20, ..Options::default() }
 }
 
 /// Opens a database that is written to with syncs, and where nothing happens by itself.
 pub(crate) fn open(path: &Path) -> Result<Engine, monotable_engine::OpenError> {
-    Engine::open(path, options(None))
+    Engine::open(path, options(path, None))
 }
 
 #[test]
@@ -202,7 +239,8 @@ fn child_that_writes_until_it_is_killed() {
     let syncs: bool = std::env::var(SYNCS).unwrap().parse().unwrap();
     let durability = if syncs { Durability::Sync } else { Durability::Interval(Duration::from_hours(1)) };
     let housekeeping = Some(Duration::from_millis(20));
-    let engine = Engine::open(directory, Options { durability, ..options(housekeeping) }).unwrap();
+    let options = Options { durability, ..options(Path::new(&directory), housekeeping) };
+    let engine = Engine::open(directory, options).unwrap();
     make_tables(&engine).unwrap();
     std::thread::scope(|scope| {
         for thread in 0..THREADS {

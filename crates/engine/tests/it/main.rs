@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 #![allow(clippy::pedantic, clippy::explicit_auto_deref, reason = "tests read best as they are told")]
 
+mod cost;
 mod crash;
 mod design;
+mod encrypted;
 #[cfg(target_os = "linux")]
 mod faults;
 mod model;

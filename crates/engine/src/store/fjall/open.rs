@@ -17,8 +17,9 @@ use super::{
         StoreError, commits,
         directory::{Creation, Directory},
         error::is_full,
+        key,
     },
-    StoreOptions, journal, key,
+    StoreOptions, journal,
     read::{Reader, entry_of},
     tail,
 };

@@ -15,8 +15,7 @@ use bytes::{Buf as _, Bytes};
 use fjall::{Guard, Keyspace, Readable as _};
 
 use super::{
-    super::{Direction, Space, StoreError, directory::Directory},
-    key,
+    super::{Direction, Space, StoreError, directory::Directory, key},
     open::read_error,
 };
 

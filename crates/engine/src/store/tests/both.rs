@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, ops::Bound};
 use bytes::Bytes;
 use proptest::{collection::vec, prelude::*};
 
-use super::super::{Batch, Direction, FjallStore, MemoryStore, Snapshot, Space, Store, StoreOptions, Write};
+use super::super::{
+    Batch, Direction, FjallStore, MemoryStore, SealedStore, Snapshot, Space, Store, StoreOptions, Write,
+};
+use super::master_key;
 
 type Model = BTreeMap<(Space, Bytes), Bytes>;
 
@@ -139,6 +142,21 @@ proptest! {
     }
 }
 
+fn check_on_disk<S: Store>(open: impl Fn() -> S, steps: &[Step], more: &[Step]) {
+    let store = open();
+    let mut model = run(&store, steps);
+    let commits = store.last_commit();
+    drop(store);
+    let store = open();
+    assert_same(&store.snapshot(), &model);
+    assert_eq!(store.last_commit(), commits);
+    for step in more {
+        apply_to_model(&mut model, &step.batch);
+        store.apply(batch_of(&step.batch)).unwrap();
+    }
+    assert_same(&store.snapshot(), &model);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 30, ..ProptestConfig::default() })]
     #[test]
@@ -147,26 +165,26 @@ proptest! {
         more in vec(step(), 1..5),
     ) {
         let directory = tempfile::tempdir().unwrap();
-        let store = FjallStore::open(directory.path(), StoreOptions::default()).unwrap();
-        let mut model = run(&store, &steps);
-        let commits = store.last_commit();
-        drop(store);
-        let store = FjallStore::open(directory.path(), StoreOptions::default()).unwrap();
-        assert_same(&store.snapshot(), &model);
-        assert_eq!(store.last_commit(), commits);
-        for step in &more {
-            apply_to_model(&mut model, &step.batch);
-            store.apply(batch_of(&step.batch)).unwrap();
-        }
-        assert_same(&store.snapshot(), &model);
+        check_on_disk(|| FjallStore::open(directory.path(), StoreOptions::default()).unwrap(), &steps, &more);
+    }
+
+    #[test]
+    fn encrypted_equals_the_model_also_after_opening_again(
+        steps in vec(step(), 1..30),
+        more in vec(step(), 1..5),
+    ) {
+        let directory = tempfile::tempdir().unwrap();
+        let open = || SealedStore::open(directory.path(), StoreOptions::default(), &master_key(1)).unwrap();
+        check_on_disk(open, &steps, &more);
     }
 }
 
 #[test]
 fn the_later_write_to_a_key_wins_within_a_batch() {
-    let directory = tempfile::tempdir().unwrap();
-    let disk = FjallStore::open(directory.path(), StoreOptions::default()).unwrap();
-    for store in [&MemoryStore::new() as &dyn Store, &disk] {
+    let (plain, encrypted) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let disk = FjallStore::open(plain.path(), StoreOptions::default()).unwrap();
+    let sealed = SealedStore::open(encrypted.path(), StoreOptions::default(), &master_key(1)).unwrap();
+    for store in [&MemoryStore::new() as &dyn Store, &disk, &sealed] {
         let mut batch = Batch::default();
         batch.put(Space::Data, &b"a"[..], &b"1"[..]);
         batch.remove(Space::Data, &b"a"[..]);
@@ -182,11 +200,12 @@ fn the_later_write_to_a_key_wins_within_a_batch() {
 
 #[test]
 fn the_longest_keys_and_values_come_back() {
-    let directory = tempfile::tempdir().unwrap();
-    let disk = FjallStore::open(directory.path(), StoreOptions::default()).unwrap();
+    let (plain, encrypted) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let disk = FjallStore::open(plain.path(), StoreOptions::default()).unwrap();
+    let sealed = SealedStore::open(encrypted.path(), StoreOptions::default(), &master_key(1)).unwrap();
     let key = Bytes::from(vec![7; super::super::KEY_BYTES_MAX]);
     let value = Bytes::from(vec![8; 3 << 20]);
-    for store in [&MemoryStore::new() as &dyn Store, &disk] {
+    for store in [&MemoryStore::new() as &dyn Store, &disk, &sealed] {
         let mut batch = Batch::default();
         batch.put(Space::Data, key.clone(), value.clone());
         assert_eq!(batch.size_bytes(), key.len() + value.len());

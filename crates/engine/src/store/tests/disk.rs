@@ -9,6 +9,7 @@ use std::{
 use bytes::Bytes;
 
 use super::super::{Batch, Faults, FjallStore, Snapshot, Space, Store, StoreError, StoreOptions, commits};
+use super::copy_tree;
 
 fn open(path: &Path) -> Result<FjallStore, StoreError> {
     FjallStore::open(path, StoreOptions::default())
@@ -45,18 +46,6 @@ fn assert_has(store: &FjallStore, numbers: impl IntoIterator<Item = u64>) {
     let snapshot = store.snapshot();
     for number in numbers {
         assert!(has(&snapshot, number), "{number} is missing");
-    }
-}
-
-fn copy_tree(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.metadata().unwrap().is_dir() {
-            copy_tree(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
     }
 }
 

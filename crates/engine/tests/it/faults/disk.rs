@@ -67,6 +67,11 @@ impl Fault {
         matches!(self, Fault::EndBeforeSync | Fault::EndAfterSync)
     }
 
+    /// Whether it is a write that goes wrong, not a sync.
+    pub(crate) fn is_at_writes(self) -> bool {
+        matches!(self, Fault::FailWrite | Fault::CutWrite | Fault::ShortWrite | Fault::NoSpace)
+    }
+
     /// In how many places of a script with these counts it can happen.
     pub(crate) fn places(self, counts: &Counts) -> usize {
         match self {
@@ -203,11 +208,17 @@ fn sync(file: c_int, real: fn(BorrowedFd<'_>) -> rustix::io::Result<()>) -> c_in
 }
 
 #[allow(unsafe_code, reason = "the bytes of a write come as the C library takes them")]
-fn write_bytes(file: c_int, bytes: *const c_void, count: usize) -> isize {
+fn write_bytes(file: c_int, bytes: *const c_void, count: usize, offset: Option<u64>) -> isize {
     // SAFETY: the caller of the C function vouches for its file and for its bytes.
     let (borrowed, bytes) =
         unsafe { (BorrowedFd::borrow_raw(file), std::slice::from_raw_parts(bytes.cast::<u8>(), count)) };
-    let real = |bytes: &[u8]| result(rustix::io::write(borrowed, bytes), usize::cast_signed);
+    let real = |bytes: &[u8]| {
+        let written = match offset {
+            Some(offset) => rustix::io::pwrite(borrowed, bytes, offset),
+            None => rustix::io::write(borrowed, bytes),
+        };
+        result(written, usize::cast_signed)
+    };
     let Some(plan) = PLAN.get().filter(|plan| plan.is_ours(file)) else { return real(bytes) };
     let faults = [Fault::FailWrite, Fault::CutWrite, Fault::ShortWrite, Fault::NoSpace];
     let is_due = plan.is_due(&plan.writes, &faults);
@@ -252,7 +263,13 @@ extern "C" fn fdatasync(file: c_int) -> c_int {
 #[allow(unsafe_code, reason = "takes the place of the C library's function")]
 #[unsafe(no_mangle)]
 extern "C" fn write(file: c_int, bytes: *const c_void, count: usize) -> isize {
-    write_bytes(file, bytes, count)
+    write_bytes(file, bytes, count, None)
+}
+
+#[allow(unsafe_code, reason = "takes the place of the C library's function")]
+#[unsafe(no_mangle)]
+extern "C" fn pwrite64(file: c_int, bytes: *const c_void, count: usize, offset: i64) -> isize {
+    write_bytes(file, bytes, count, Some(offset.cast_unsigned()))
 }
 
 /// One part of a gathered write.
@@ -269,7 +286,7 @@ extern "C" fn writev(file: c_int, parts: *const Part, count: c_int) -> isize {
     // SAFETY: the caller of the C function vouches for its parts.
     let parts = unsafe { std::slice::from_raw_parts(parts, usize::try_from(count).unwrap_or(0)) };
     match parts.iter().find(|part| part.count > 0) {
-        Some(part) => write_bytes(file, part.bytes, part.count),
+        Some(part) => write_bytes(file, part.bytes, part.count, None),
         None => 0,
     }
 }

@@ -10,6 +10,7 @@ use dynamo::{ApiError, ErrorKind, Item, Value};
 use monotable_engine::{Engine, Options};
 
 use crate::crash::workload::{LEDGER, Place, TABLES};
+use crate::crash::{ENCRYPTED, PLAIN, key_of};
 use crate::requests::scan_all;
 use crate::verify::verify_table;
 
@@ -46,22 +47,26 @@ const BALLAST_BYTES: usize = 16 << 20;
 
 #[test]
 fn a_disk_below_its_reserve_refuses_writes_until_there_is_space_again() {
-    fill(8 << 20);
+    fill(PLAIN, 8 << 20);
+    fill(ENCRYPTED, 8 << 20);
 }
 
 #[test]
 fn a_disk_filled_to_the_last_byte_refuses_writes_until_there_is_space_again() {
-    fill(0);
+    fill(PLAIN, 0);
+    fill(ENCRYPTED, 0);
 }
 
-fn fill(reserve_bytes: u64) {
+fn fill(name: &str, reserve_bytes: u64) {
     let Some(disk) = SmallDisk::mount(48) else { return };
     let ballast = disk.path().join("ballast");
     std::fs::write(&ballast, vec![1; BALLAST_BYTES]).unwrap();
     let open = || {
+        let path = disk.path().join(name);
+        let key = key_of(&path);
         let options =
-            Options { reserve_bytes, housekeeping: None, cache_bytes: 1 << 20, ..Options::default() };
-        Engine::open(disk.path().join("database"), options).unwrap()
+            Options { reserve_bytes, key, housekeeping: None, cache_bytes: 1 << 20, ..Options::default() };
+        Engine::open(path, options).unwrap()
     };
     let engine = open();
     engine.create_table(TABLES[LEDGER].create()).unwrap();

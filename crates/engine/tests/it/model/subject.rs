@@ -1,6 +1,7 @@
 //! The engine under test: carries out steps and says what they answer, in the reference's words.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dynamo::operation::{
@@ -13,6 +14,7 @@ use monotable_engine::{Durability, Engine, ManualClock, Options};
 use super::reference::{Outcome, Page, sorted_texts};
 use super::step::{QueryStep, ScanStep, Step, batch_get, batch_write, transact_get, transact_write};
 use super::tables::TABLES;
+use crate::crash::{ENCRYPTED, key_of};
 use crate::design::attribute_definitions;
 
 /// Where the database is.
@@ -20,17 +22,20 @@ use crate::design::attribute_definitions;
 pub(crate) enum Place {
     Memory,
     Disk,
+    Encrypted,
 }
 
 /// An engine with its clock and its directory.
 pub(crate) struct Subject {
     pub(crate) engine: Engine,
     clock: Arc<ManualClock>,
-    directory: Option<tempfile::TempDir>,
+    path: Option<PathBuf>,
+    _directory: Option<tempfile::TempDir>,
 }
 
-fn options(clock: &Arc<ManualClock>) -> Options {
+fn options(clock: &Arc<ManualClock>, path: &Path) -> Options {
     Options {
+        key: key_of(path),
         durability: Durability::None,
         clock: clock.clone(),
         housekeeping: None,
@@ -42,12 +47,14 @@ fn options(clock: &Arc<ManualClock>) -> Options {
 impl Subject {
     pub(crate) fn new(place: Place, now_milliseconds: i64) -> Subject {
         let clock = Arc::new(ManualClock::at_milliseconds(now_milliseconds));
-        let directory = (place == Place::Disk).then(|| tempfile::tempdir().unwrap());
-        let engine = match &directory {
-            Some(directory) => Engine::open(directory.path(), options(&clock)).unwrap(),
-            None => Engine::in_memory_with(options(&clock)),
+        let directory = (place != Place::Memory).then(|| tempfile::tempdir().unwrap());
+        let name = if place == Place::Encrypted { ENCRYPTED } else { "database" };
+        let path = directory.as_ref().map(|directory| directory.path().join(name));
+        let engine = match &path {
+            Some(path) => Engine::open(path, options(&clock, path)).unwrap(),
+            None => Engine::in_memory_with(options(&clock, Path::new(""))),
         };
-        Subject { engine, clock, directory }
+        Subject { engine, clock, path, _directory: directory }
     }
 
     /// Carries out a step.
@@ -172,10 +179,10 @@ impl Subject {
     }
 
     fn reopen(&mut self) {
-        let Some(directory) = &self.directory else { return };
+        let Some(path) = &self.path else { return };
         // The database closes with its last handle.
         self.engine = Engine::in_memory();
-        self.engine = Engine::open(directory.path(), options(&self.clock)).unwrap();
+        self.engine = Engine::open(path, options(&self.clock, path)).unwrap();
     }
 
     fn query(&self, query: &QueryStep) -> Result<Outcome, ApiError> {

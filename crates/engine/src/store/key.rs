@@ -4,25 +4,26 @@
 
 use std::ops::Bound;
 
-use super::super::Space;
+use super::Space;
 
+/// The ring of commit numbers; an encrypted database has its one number there.
 const COMMITS: u8 = b'c';
 
 /// A bound of a range of stored keys.
-pub(super) type StoredBound = Bound<Vec<u8>>;
+pub(in crate::store) type StoredBound = Bound<Vec<u8>>;
 
 /// The stored form of a key.
-pub(super) fn stored(space: Space, key: &[u8]) -> Vec<u8> {
+pub(in crate::store) fn stored(space: Space, key: &[u8]) -> Vec<u8> {
     prefixed(prefix(space), key)
 }
 
 /// The stored form of a slot of the ring of commit numbers.
-pub(super) fn stored_slot(slot: &[u8]) -> Vec<u8> {
+pub(in crate::store) fn stored_slot(slot: &[u8]) -> Vec<u8> {
     prefixed(COMMITS, slot)
 }
 
 /// The stored form of a range of a space.
-pub(super) fn stored_range(
+pub(in crate::store) fn stored_range(
     space: Space,
     lower: Bound<&[u8]>,
     upper: Bound<&[u8]>,
@@ -39,7 +40,7 @@ pub(super) fn stored_range(
 }
 
 /// All slots of the ring of commit numbers.
-pub(super) fn stored_ring() -> (StoredBound, StoredBound) {
+pub(in crate::store) fn stored_ring() -> (StoredBound, StoredBound) {
     (Bound::Included(vec![COMMITS]), Bound::Excluded(vec![COMMITS + 1]))
 }
 

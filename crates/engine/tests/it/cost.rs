@@ -1,0 +1,110 @@
+//! What encryption costs: the same work on a plain and on an encrypted database, in turns, as ratios within one run.
+//!
+//! `cargo test --release -p monotable-engine --test it cost -- --ignored --nocapture`
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use dynamo::operation::{GetItem, PutItem};
+use dynamo::{Item, Number, Operation, Value};
+use monotable_engine::{Durability, Engine, Options};
+
+use crate::crash::{ENCRYPTED, PLAIN, key_of};
+
+const ITEMS: u64 = 100_000;
+const RUN: Duration = Duration::from_secs(3);
+const PARTITION_ITEMS: u64 = 20;
+
+fn open(path: &Path, durability: Durability) -> Engine {
+    let options = Options { durability, key: key_of(path), housekeeping: None, ..Options::default() };
+    Engine::open(path, options).unwrap()
+}
+
+fn key(number: u64) -> Item {
+    let partition = Value::from(format!("customer-{:012}", number / PARTITION_ITEMS));
+    let sort = Value::N(Number::parse(&(number % PARTITION_ITEMS).to_string()).unwrap());
+    Item::from([("pk".to_owned(), partition), ("sk".to_owned(), sort)])
+}
+
+fn put(engine: &Engine, number: u64) {
+    let mut item = key(number);
+    item.insert("text".to_owned(), Value::from("x".repeat(900)));
+    engine.put_item(PutItem { table_name: table(), item: Some(item), ..PutItem::default() }).unwrap();
+}
+
+fn table() -> Option<String> {
+    Some("Items".to_owned())
+}
+
+/// Scatters numbers, each once.
+fn scattered(number: u64) -> u64 {
+    number * 7_919 % ITEMS
+}
+
+fn get(engine: &Engine, number: u64) {
+    let request = GetItem { table_name: table(), key: Some(key(scattered(number))), ..GetItem::default() };
+    assert!(engine.get_item(request).unwrap().item.is_some());
+}
+
+fn query(engine: &Engine, number: u64) {
+    let partition = scattered(number) / PARTITION_ITEMS;
+    let request = format!(
+        r#"{{"TableName":"Items","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{{":p":{{"S":"customer-{partition:012}"}}}}}}"#
+    );
+    engine.run(Operation::parse("Query", request.as_bytes()).unwrap()).unwrap();
+}
+
+/// How often something is done in a second, by so many threads.
+fn rate(threads: usize, next: &AtomicU64, work: impl Fn(u64) + Sync) -> f64 {
+    let (start, begun) = (Instant::now(), next.load(Relaxed));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while start.elapsed() < RUN {
+                    work(next.fetch_add(1, Relaxed));
+                }
+            });
+        }
+    });
+    (next.load(Relaxed) - begun) as f64 / start.elapsed().as_secs_f64()
+}
+
+/// All rates of one database, with their names.
+fn rates(path: &Path) -> Vec<(&'static str, f64)> {
+    let create = r#"{"TableName":"Items","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"}]}"#;
+    let mut rates = Vec::new();
+    let engine = open(path, Durability::None);
+    engine.run(Operation::parse("CreateTable", create.as_bytes()).unwrap()).unwrap();
+    let start = Instant::now();
+    for number in 0..ITEMS {
+        put(&engine, scattered(number));
+    }
+    engine.sync().unwrap();
+    rates.push(("load, not synced, 1 thread", ITEMS as f64 / start.elapsed().as_secs_f64()));
+    drop(engine);
+    let engine = open(path, Durability::Sync);
+    let next = AtomicU64::new(0);
+    rates.push(("put, synced, 1 writer", rate(1, &next, |number| put(&engine, scattered(number)))));
+    rates.push(("put, synced, 32 writers", rate(32, &next, |number| put(&engine, scattered(number)))));
+    rates.push(("get, 1 thread", rate(1, &next, |number| get(&engine, number))));
+    rates.push(("get, 2 threads", rate(2, &next, |number| get(&engine, number))));
+    rates.push(("query of 20, 1 thread", rate(1, &next, |number| query(&engine, number))));
+    rates.push(("size on disk, bytes per item", engine.size_on_disk_bytes().unwrap() as f64 / ITEMS as f64));
+    drop(engine);
+    let start = Instant::now();
+    drop(open(path, Durability::Sync));
+    rates.push(("opening and closing, ms", start.elapsed().as_secs_f64() * 1_000.0));
+    rates
+}
+
+#[test]
+#[ignore = "measures for a minute, and means something in a release build only"]
+fn what_encryption_costs() {
+    let directory = tempfile::tempdir().unwrap();
+    let [plain, encrypted] = [PLAIN, ENCRYPTED].map(|name| rates(&directory.path().join(name)));
+    println!("{:32} {:>10} {:>10} {:>6}", "", "plain", "encrypted", "ratio");
+    for ((what, plain), (_, encrypted)) in plain.into_iter().zip(encrypted) {
+        println!("{what:32} {plain:>10.0} {encrypted:>10.0} {:>6.2}", encrypted / plain);
+    }
+}

@@ -1,0 +1,94 @@
+//! What the files of an encrypted database give away: none of a thousand canaries in keys, values, names, index keys and streams.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dynamo::Operation;
+use monotable_engine::{Durability, Engine, Options, add_data_key, encrypt};
+use seal::{KeyBytes, LocalKey, MasterKey};
+
+const CANARIES: usize = 1_000;
+/// Each canary begins so. It is found in any part of a file, whatever stands around it.
+const CANARY: &str = "canary-7f3a91";
+
+fn key() -> Arc<dyn MasterKey> {
+    Arc::new(LocalKey::new(&KeyBytes::new([9; 32])))
+}
+
+fn open(path: &Path, key: Option<Arc<dyn MasterKey>>) -> Engine {
+    let options = Options { durability: Durability::None, housekeeping: None, key, ..Options::default() };
+    Engine::open(path, options).unwrap()
+}
+
+fn run(engine: &Engine, name: &str, request: &str) {
+    engine.run(Operation::parse(name, request.as_bytes()).unwrap()).unwrap();
+}
+
+/// A table with an index and a stream, and canaries wherever a client can put a text.
+fn fill(engine: &Engine) {
+    let table = format!("{CANARY}-table");
+    let create = format!(
+        r#"{{"TableName":"{table}","BillingMode":"PAY_PER_REQUEST",
+        "KeySchema":[{{"AttributeName":"{CANARY}-pk","KeyType":"HASH"}}],
+        "AttributeDefinitions":[{{"AttributeName":"{CANARY}-pk","AttributeType":"S"}},{{"AttributeName":"{CANARY}-group","AttributeType":"S"}}],
+        "GlobalSecondaryIndexes":[{{"IndexName":"{CANARY}-index","KeySchema":[{{"AttributeName":"{CANARY}-group","KeyType":"HASH"}}],"Projection":{{"ProjectionType":"ALL"}}}}],
+        "StreamSpecification":{{"StreamEnabled":true,"StreamViewType":"NEW_AND_OLD_IMAGES"}},
+        "Tags":[{{"Key":"{CANARY}-tag","Value":"{CANARY}-value"}}]}}"#
+    );
+    run(engine, "CreateTable", &create);
+    for number in 0..CANARIES {
+        let put = format!(
+            r#"{{"TableName":"{table}","Item":{{"{CANARY}-pk":{{"S":"{CANARY}-key-{number}"}},
+            "{CANARY}-group":{{"S":"{CANARY}-group-{number}"}},"text":{{"S":"{CANARY}-text-{number}"}},
+            "large":{{"S":"{CANARY}-large-{number}-{}"}}}}}}"#,
+            "x".repeat(if number % 50 == 0 { 20_000 } else { 10 }),
+        );
+        run(engine, "PutItem", &put);
+    }
+}
+
+/// The files below a directory.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
+/// The files that have a canary in them.
+fn telling(path: &Path) -> Vec<PathBuf> {
+    let tells = |path: &PathBuf| {
+        let bytes = fs::read(path).unwrap();
+        bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes())
+    };
+    files(path).into_iter().filter(tells).collect()
+}
+
+#[test]
+fn no_canary_is_found_in_any_file_of_an_encrypted_database() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("encrypted");
+    let engine = open(&path, Some(key()));
+    fill(&engine);
+    assert_eq!(telling(&path), Vec::<PathBuf>::new(), "while it is open");
+    add_data_key(&path, &*key()).unwrap();
+    engine.keep_house().unwrap();
+    assert_eq!(telling(&path), Vec::<PathBuf>::new(), "after a rotation");
+    drop(engine);
+    assert_eq!(telling(&path), Vec::<PathBuf>::new(), "after it was closed");
+}
+
+#[test]
+fn canaries_are_found_in_a_plain_database_until_it_is_encrypted() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("plain");
+    fill(&open(&path, None));
+    assert_ne!(telling(&path), Vec::<PathBuf>::new());
+    encrypt(&path, &key(), |_| {}).unwrap();
+    assert_eq!(telling(&path), Vec::<PathBuf>::new());
+    let engine = open(&path, Some(key()));
+    let scan = format!(r#"{{"TableName":"{CANARY}-table","Select":"COUNT"}}"#);
+    let mut body = Vec::new();
+    engine.run(Operation::parse("Scan", scan.as_bytes()).unwrap()).unwrap().write_json(&mut body);
+    let body = String::from_utf8(body).unwrap();
+    assert!(body.contains(&format!("\"Count\":{CANARIES}")), "{body}");
+}
