@@ -2,11 +2,12 @@
 //! and noisy, so only ratios within a run mean anything.
 //!
 //! `cargo run --release -- memory` compares in memory, `-- disk` on disk, `-- shape` shows how costs grow; `./compare` installs peers and
-//! compares over HTTP.
+//! compares over HTTP. `layer-instructions` counts what a design costs beside the same requests written by hand.
 
 mod compare;
 mod disk;
 mod item;
+mod layer;
 mod load;
 mod memory;
 mod nothing;
@@ -27,10 +28,12 @@ fn main() {
         "load" => compare::load_one(&std::env::args().nth(2).unwrap_or_default()),
         "nothing" => nothing::serve(u16::try_from(scale).expect("a port")),
         "shape" => shape::run(),
+        "layer" => layer::run(&std::env::args().nth(3).unwrap_or_default(), scale),
+        "layer-client" => layer::client(&std::env::args().skip(2).collect::<Vec<_>>()),
         "profile" => profile::run(&std::env::args().nth(3).unwrap_or_default(), scale),
         _ => {
             eprintln!(
-                "usage: cargo run --release -- memory|disk|shape|compare|load|profile [items, seconds or ADDRESS:PORT [get|put|query|replace]]"
+                "usage: cargo run --release -- memory|disk|shape|compare|load|profile|layer [items, seconds or ADDRESS:PORT [get|put|query|replace]]"
             );
             std::process::exit(2);
         }

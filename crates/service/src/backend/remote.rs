@@ -12,12 +12,15 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedHttpClient};
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_http_client::tls;
-use dynamo::operation::{ListStreams, TransactWriteItems};
+use dynamo::operation::{ListStreams, TransactWriteItem, TransactWriteItems};
 use dynamo::{ApiError, ErrorKind, Operation, Reply};
 
 use super::{Backend, Capabilities, Running};
 use crate::options::{Random, SystemBytes};
 use exchange::Exchange;
+
+/// Transactions had so many actions at most until September 2022, and still have in servers that are older.
+const OLD_ACTIONS: usize = 25;
 
 /// Where DynamoDB is.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +82,19 @@ impl Remote {
             TransactWriteItems { transact_items: Some(Vec::new()), ..TransactWriteItems::default() };
         let transactions = known(self.call(transaction.into()).await)?;
         let streams = known(self.call(ListStreams::default().into()).await)?;
-        Ok(Capabilities { transactions, streams })
+        let transaction_actions = if transactions { self.probe_actions().await } else { 0 };
+        Ok(Capabilities { transactions, streams, transaction_actions })
+    }
+
+    /// How many actions a transaction may have. Actions that say nothing are refused for that, unless there are too many of them.
+    async fn probe_actions(&self) -> usize {
+        let actions = vec![TransactWriteItem::default(); OLD_ACTIONS + 1];
+        let many = TransactWriteItems { transact_items: Some(actions), ..TransactWriteItems::default() };
+        let limit = format!("less than or equal to {OLD_ACTIONS}");
+        match self.call(many.into()).await {
+            Err(error) if error.message.contains(&limit) => OLD_ACTIONS,
+            _ => Capabilities::ALL.transaction_actions,
+        }
     }
 
     async fn call(&self, mut operation: Operation) -> Result<Reply, ApiError> {
