@@ -25,7 +25,7 @@ pub struct Capabilities {
     pub transactions: bool,
     /// Streams of changes.
     pub streams: bool,
-    /// How many actions a transaction may have: 100, and 25 where a server is older than September 2022.
+    /// How many actions a transaction may have: 100 in DynamoDB, fewer in servers that are older than September 2022.
     pub transaction_actions: usize,
 }
 

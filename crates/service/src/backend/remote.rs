@@ -19,9 +19,6 @@ use super::{Backend, Capabilities, Running};
 use crate::options::{Random, SystemBytes};
 use exchange::Exchange;
 
-/// Transactions had so many actions at most until September 2022, and still have in servers that are older.
-const OLD_ACTIONS: usize = 25;
-
 /// Where DynamoDB is.
 #[derive(Clone, Debug, Default)]
 pub struct RemoteSettings {
@@ -86,15 +83,18 @@ impl Remote {
         Ok(Capabilities { transactions, streams, transaction_actions })
     }
 
-    /// How many actions a transaction may have. Actions that say nothing are refused for that, unless there are too many of them.
+    /// How many actions a transaction may have. A request with too many of them is refused with words that say how many there may be.
     async fn probe_actions(&self) -> usize {
-        let actions = vec![TransactWriteItem::default(); OLD_ACTIONS + 1];
+        let most = Capabilities::ALL.transaction_actions;
+        let actions = vec![TransactWriteItem::default(); most + 1];
         let many = TransactWriteItems { transact_items: Some(actions), ..TransactWriteItems::default() };
-        let limit = format!("less than or equal to {OLD_ACTIONS}");
-        match self.call(many.into()).await {
-            Err(error) if error.message.contains(&limit) => OLD_ACTIONS,
-            _ => Capabilities::ALL.transaction_actions,
-        }
+        let refused = self.call(many.into()).await.err().map(|error| error.message).unwrap_or_default();
+        let limit = refused.split_once("length less than or equal to ").map(|(_, rest)| rest);
+        let digits = limit.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+        digits
+            .and_then(|digits| digits.parse().ok())
+            .filter(|limit| (1..=most).contains(limit))
+            .unwrap_or(most)
     }
 
     async fn call(&self, mut operation: Operation) -> Result<Reply, ApiError> {
