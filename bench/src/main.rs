@@ -2,11 +2,12 @@
 //! and noisy, so only ratios within a run mean anything.
 //!
 //! `cargo run --release -- memory` compares in memory, `-- disk` on disk, `-- shape` shows how costs grow; `./compare` installs peers and
-//! compares over HTTP.
+//! compares over HTTP. `layer-instructions` counts what a design costs beside the same requests written by hand.
 
 mod compare;
 mod disk;
 mod item;
+mod layer;
 mod load;
 mod memory;
 mod nothing;
@@ -35,11 +36,13 @@ fn main() {
         }
         "nothing" => nothing::serve(u16::try_from(scale).expect("a port")),
         "shape" => shape::run(),
+        "layer" => layer::run(&std::env::args().nth(3).unwrap_or_default(), scale),
+        "layer-client" => layer::client(&std::env::args().skip(2).collect::<Vec<_>>()),
         "profile" => profile::run(&std::env::args().nth(3).unwrap_or_default(), scale),
         _ => {
             eprintln!(
                 "usage: cargo run --release -- memory|disk|shape [ITEMS] | compare [SECONDS [NAME,NAME]] | profile COUNT get|put|query|replace|transact | \
-                 load ADDRESS:PORT [WORKLOAD [CONNECTIONS [SECONDS]]] | nothing PORT"
+                 load ADDRESS:PORT [WORKLOAD [CONNECTIONS [SECONDS]]] | nothing PORT | layer [COUNT]"
             );
             std::process::exit(2);
         }

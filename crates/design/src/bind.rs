@@ -15,6 +15,7 @@ mod placeholders;
 mod query;
 mod steps;
 mod time;
+mod unread;
 mod value;
 mod write;
 
@@ -29,7 +30,9 @@ pub use placeholders::holds;
 pub use query::{Page, bind_get, bind_query};
 pub use steps::{Write, bind_write};
 pub use time::{iso_milliseconds, milliseconds_of};
+pub use unread::bind_unread;
 pub use value::{at, coerced, mismatch, put_at, validate, validate_key};
+pub(crate) use value::{fill, remove_at};
 pub use write::{PlannedWrite, requests};
 
 use crate::model::Type;

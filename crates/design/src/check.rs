@@ -168,6 +168,9 @@ pub fn check(source: &Source) -> Report {
     });
     let sound = !findings.iter().any(|finding| finding.severity() == Severity::Error);
     if sound {
+        let depended = |entity: &Entity| cannot_recompute::depended_on(&design, entity).into_owned();
+        design.depended =
+            design.entities.iter().map(|entity| (entity.name.value.clone(), depended(entity))).collect();
         design.answers = answers(&design);
         let names = design.patterns.iter().map(|pattern| pattern.name.value.clone());
         design.parameters =

@@ -9,11 +9,12 @@ use dynamo::operation::Operation;
 use dynamo::{Item, Value};
 
 use crate::bind::{
-    Bound, Context, Known, Page, Problem, Write, bind_get, bind_query, bind_write, recognise, requests,
-    stored_item,
+    Bound, Context, Known, Page, Problem, Write, at, bind_get, bind_query, bind_write, fill, put_at,
+    recognise, remove_at, requests, stored_item,
 };
 use crate::check::CheckedDesign;
-use crate::model::{Action, Entity, Operation as Named, Pattern, PatternKind, Type};
+use crate::condition::{Comparator, Condition, Operand};
+use crate::model::{Action, Apply, Entity, Operation as Named, Pattern, PatternKind, Type};
 use crate::plan::{answers, parameters};
 
 /// What the sizes of items are taken to be.
@@ -63,38 +64,7 @@ fn explain_pattern(text: &mut String, design: &CheckedDesign, pattern: &Pattern,
     let values = values
         .map(|parameter| (parameter.name.clone(), sample(&parameter.kind, &parameter.name)))
         .collect::<Item>();
-    let variables = BTreeMap::new();
-    let context = context(&variables);
-    let bound = match &pattern.kind {
-        PatternKind::Get { .. } => bind_get(design, pattern, &values, &context),
-        PatternKind::Query { .. } => bind_query(design, pattern, &values, &Page::default(), &context),
-        PatternKind::Merge { patterns, by, apply } => {
-            let names = patterns.iter().map(|pattern| pattern.value.as_str()).collect::<Vec<_>>();
-            let _ = writeln!(text, "  merges {} by `{}`", names.join(" and "), by.value);
-            if let Some(apply) = apply {
-                let _ = writeln!(
-                    text,
-                    "  applies {} to {} on `{}`",
-                    apply.entity.value, apply.to.value, apply.on.value
-                );
-            }
-            Ok(Vec::new())
-        }
-        PatternKind::Collect(parts) => {
-            for part in parts {
-                let with =
-                    part.with.iter().map(|entry| entry.name.value.as_str()).collect::<Vec<_>>().join(", ");
-                let with = if with.is_empty() {
-                    String::new()
-                } else {
-                    format!(", {with} from what was found before")
-                };
-                let _ = writeln!(text, "  {}: pattern {}{with}", part.name.value, part.pattern.value);
-            }
-            Ok(Vec::new())
-        }
-    };
-    match bound {
+    match requests_of(text, design, pattern, &values) {
         Ok(requests) => {
             let shards = requests.len();
             for request in requests.iter().take(1) {
@@ -108,6 +78,39 @@ fn explain_pattern(text: &mut String, design: &CheckedDesign, pattern: &Pattern,
         Err(problems) => show_problems(text, &problems),
     }
     text.push('\n');
+}
+
+/// The requests of a pattern. One that is made of others has none of its own: then it says which.
+fn requests_of(
+    text: &mut String,
+    design: &CheckedDesign,
+    pattern: &Pattern,
+    values: &Item,
+) -> Result<Vec<Operation>, Vec<Problem>> {
+    let variables = BTreeMap::new();
+    let context = context(&variables);
+    match &pattern.kind {
+        PatternKind::Get { .. } => return bind_get(design, pattern, values, &context),
+        PatternKind::Query { .. } => return bind_query(design, pattern, values, &Page::default(), &context),
+        PatternKind::Merge { patterns, by, apply } => {
+            let names = patterns.iter().map(|pattern| pattern.value.as_str()).collect::<Vec<_>>();
+            let _ = writeln!(text, "  merges {} by `{}`", names.join(" and "), by.value);
+            if let Some(Apply { entity, to, on, .. }) = apply {
+                let _ = writeln!(text, "  applies {} to {} on `{}`", entity.value, to.value, on.value);
+            }
+        }
+        PatternKind::Collect(parts) => {
+            for part in parts {
+                let with = part.with.iter().map(|entry| entry.name.value.as_str()).collect::<Vec<_>>();
+                let with = match with.join(", ") {
+                    none if none.is_empty() => none,
+                    names => format!(", {names} from what was found before"),
+                };
+                let _ = writeln!(text, "  {}: pattern {}{with}", part.name.value, part.pattern.value);
+            }
+        }
+    }
+    Ok(Vec::new())
 }
 
 fn read_cost(request: &Operation, pattern: &Pattern, sizes: Sizes, shards: usize) -> String {
@@ -141,12 +144,18 @@ fn explain_operation(text: &mut String, design: &CheckedDesign, operation: &Name
             "  a list that does not fit one transaction is done in chunks; here with one element"
         );
     }
-    let write = Write::Operation { name: &operation.name.value, inputs, part: None };
+    let conditions = operation
+        .steps
+        .iter()
+        .filter_map(|step| Some((step.entity.value.as_str(), &step.condition.as_ref()?.condition)));
+    let conditions = conditions.collect::<Vec<_>>();
+    let write = Write::Operation { name: &operation.name.value, inputs: inputs.clone(), part: None };
     let changed = |action: Action| {
         let steps = operation.steps.iter().filter(move |step| step.action == action);
         steps.map(|step| step.entity.value.as_str()).collect::<Vec<_>>()
     };
-    let state = Before { absent: changed(Action::Upsert), other: changed(Action::Update) };
+    let state =
+        Before { absent: changed(Action::Upsert), other: changed(Action::Update), conditions, inputs };
     explain_write(text, design, &write, &state, sizes);
     text.push('\n');
 }
@@ -173,6 +182,9 @@ struct Before<'a> {
     absent: Vec<&'a str>,
     /// Entities whose items have other values than those given, so that the change shows.
     other: Vec<&'a str>,
+    /// What steps demand of items of entities, with the inputs in them.
+    conditions: Vec<(&'a str, &'a Condition)>,
+    inputs: Item,
 }
 
 impl Before<'_> {
@@ -196,7 +208,58 @@ impl Before<'_> {
                 };
             }
         }
+        for (_, condition) in self.conditions.iter().filter(|(demanded, _)| *demanded == name) {
+            for conjunct in condition.conjuncts() {
+                self.satisfy(entity, &mut item, conjunct);
+            }
+        }
         stored_item(entity, &item)
+    }
+
+    /// Gives an item what a condition demands of it, where that is simple.
+    fn satisfy(&self, entity: &Entity, item: &mut Item, condition: &Condition) {
+        let demanded = |operand: &Operand| match operand {
+            Operand::Text(template, _) => fill(template, &self.inputs),
+            Operand::Number(number, _) => Some(Value::N(*number)),
+            Operand::Boolean(flag, _) => Some(Value::Bool(*flag)),
+            _ => None,
+        };
+        match condition {
+            Condition::Compare(Operand::Path(path), Comparator::Equal, value, _)
+            | Condition::Compare(value, Comparator::Equal, Operand::Path(path), _) => {
+                if let Some(value) = demanded(value) {
+                    put_at(item, &path.dotted(), value);
+                }
+            }
+            Condition::Compare(Operand::Path(path), Comparator::NotEqual, value, _) => {
+                let path = path.dotted();
+                let kind = entity.type_at(&path).unwrap_or(Type::Any);
+                if at(item, &path) == demanded(value).as_ref()
+                    && let Some(other) = different(&kind, at(item, &path))
+                {
+                    put_at(item, &path, other);
+                }
+            }
+            Condition::Exists(path) if at(item, &path.dotted()).is_none() => {
+                let path = path.dotted();
+                if let Some(kind) = entity.type_at(&path) {
+                    put_at(item, &path, sample(&kind, &path));
+                }
+            }
+            Condition::NotExists(path) => remove_at(item, &path.dotted()),
+            _ => {}
+        }
+    }
+}
+
+/// An example of a value that is not this one.
+fn different(kind: &Type, from: Option<&Value>) -> Option<Value> {
+    match (kind, from) {
+        (Type::OneOf(values), from) => {
+            values.iter().map(|value| &value.value).find(|value| Some(*value) != from).cloned()
+        }
+        (Type::Boolean, Some(Value::Bool(flag))) => Some(Value::Bool(!flag)),
+        (kind, _) => other_sample(kind),
     }
 }
 
@@ -241,11 +304,11 @@ fn explain_write(
                     known.item(key, stored);
                 }
             }
-            Ok(Bound::Write(writes)) => {
+            Ok(Bound::Write(mut writes)) => {
                 for write in &writes {
                     let _ = writeln!(text, "  {}: {}", write.entity, write.because.join("; "));
                 }
-                if let Some(request) = requests(&writes, None) {
+                if let Some(request) = requests(&mut writes, None) {
                     show(text, &request);
                     let _ = writeln!(text, "  costs {}", write_cost(writes.len(), sizes));
                 }

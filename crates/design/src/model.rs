@@ -115,6 +115,8 @@ pub struct Design {
     pub(crate) answers: BTreeMap<String, Vec<usize>>,
     /// The parameters of each pattern. Filled when the design is checked.
     pub(crate) parameters: BTreeMap<String, Vec<crate::plan::Parameter>>,
+    /// For each entity the attributes on which keys, copies and counters depend. Filled when the design is checked.
+    pub(crate) depended: BTreeMap<String, Vec<String>>,
     /// The characters that separate slots in the design's templates; a `key` contains none of them.
     pub delimiters: String,
 }
@@ -138,6 +140,11 @@ impl Design {
     /// The pattern with this name.
     pub fn pattern(&self, name: &str) -> Option<&Pattern> {
         self.patterns.iter().find(|pattern| pattern.name.value == name)
+    }
+
+    /// The parameters of a pattern, in the order in which they are first named. Known once the design is checked.
+    pub fn parameters(&self, pattern: &str) -> &[crate::plan::Parameter] {
+        self.parameters.get(pattern).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The operation with this name.

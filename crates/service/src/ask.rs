@@ -12,11 +12,11 @@ mod stream;
 use design::{Apply, Order, Pattern, PatternKind};
 use dynamo::{Item, Value};
 
-use crate::answer::{Answer, Entity, Limits, PageRequest, Part};
+use crate::answer::{Answer, Limits, PageRequest, Part};
 use crate::cursor::{Belongs, Positions};
 use crate::refusal::Refusal;
 use crate::service::Service;
-use crate::shape;
+use crate::shape::Found;
 
 use stream::Row;
 
@@ -34,7 +34,17 @@ pub(crate) fn limits(pattern: &Pattern) -> Limits {
     Limits { default, max: number(&pattern.max_limit).unwrap_or(LIMIT_MAX).max(default) }
 }
 
-/// Answers a pattern, page by page.
+/// What a pattern finds.
+pub(crate) struct Asked<'s> {
+    /// The items of one page; none for a collection.
+    pub(crate) items: Vec<Found<'s>>,
+    /// The parts of a collection.
+    pub(crate) parts: Vec<(String, Vec<Found<'s>>)>,
+    /// Where the next page begins.
+    pub(crate) cursor: Option<String>,
+}
+
+/// Answers a pattern, page by page, with items as trees.
 pub(crate) async fn ask(
     service: &Service,
     name: &str,
@@ -42,12 +52,31 @@ pub(crate) async fn ask(
     request: PageRequest,
 ) -> Result<Answer, Refusal> {
     let Some(pattern) = service.design().pattern(name) else { return Err(Refusal::unknown("pattern", name)) };
+    let asked = found(service, pattern, parameters, request).await?;
+    let selected = selected(pattern);
+    let answered =
+        |found: Vec<Found<'_>>| found.into_iter().map(|found| found.answered(&selected)).collect::<Vec<_>>();
+    let parts = asked.parts.into_iter().map(|(name, found)| Part { name, items: answered(found) });
+    Ok(Answer { parts: parts.collect(), items: answered(asked.items), cursor: asked.cursor })
+}
+
+/// Answers a pattern, page by page.
+pub(crate) async fn found<'s>(
+    service: &'s Service,
+    pattern: &'s Pattern,
+    parameters: Item,
+    request: PageRequest,
+) -> Result<Asked<'s>, Refusal> {
+    let name = &pattern.name.value;
     let parameters = parameter::checked(service.design(), name, parameters)?;
+    let items = |rows: Vec<Row<'s>>| rows.into_iter().map(|row| row.found).collect::<Vec<_>>();
     if matches!(pattern.kind, PatternKind::Collect(_)) {
         if request.cursor.is_some() {
             return Err(Refusal::Cursor);
         }
-        return collected(service, pattern, &parameters).await;
+        let parts = collect::parts(service, pattern, &parameters).await?;
+        let parts = parts.into_iter().map(|(name, rows)| (name, items(rows))).collect();
+        return Ok(Asked { items: Vec::new(), parts, cursor: None });
     }
     let limit = limit_of(pattern, request.limit)?;
     let belongs = Belongs {
@@ -58,8 +87,13 @@ pub(crate) async fn ask(
     };
     let positions = request.cursor.map(|cursor| belongs.open(&cursor)).transpose()?.unwrap_or_default();
     let (rows, next) = page(service, pattern, &parameters, limit, positions).await?;
-    let items = rows.into_iter().map(|row| selected(pattern, row)).collect();
-    Ok(Answer { items, parts: Vec::new(), cursor: next.map(|next| belongs.seal(&next)) })
+    let cursor = next.map(|next| belongs.seal(&next));
+    Ok(Asked { items: items(rows), parts: Vec::new(), cursor })
+}
+
+/// The attributes that a pattern selects; empty for all of them.
+pub(crate) fn selected(pattern: &Pattern) -> Vec<&str> {
+    pattern.select.iter().filter_map(|path| path.value.split('.').next()).collect()
 }
 
 fn limit_of(pattern: &Pattern, asked: Option<u32>) -> Result<usize, Refusal> {
@@ -69,29 +103,6 @@ fn limit_of(pattern: &Pattern, asked: Option<u32>) -> Result<usize, Refusal> {
         return Err(Refusal::invalid("limit", format!("is not between 1 and {}", limits.max)));
     }
     Ok(usize::try_from(limit).unwrap_or(usize::MAX))
-}
-
-/// The attributes of an item that the pattern answers.
-fn selected(pattern: &Pattern, row: Row<'_>) -> Entity {
-    let mut item = row.item;
-    if !pattern.select.is_empty() {
-        let chosen = |name: &str| {
-            pattern.select.iter().any(|path| path.value.split('.').next() == Some(name))
-                || row.entity.identity().contains(&name)
-                || row.entity.constant(name).is_some()
-        };
-        item.retain(|name, _| chosen(name));
-    }
-    shape::answered(row.entity, item)
-}
-
-async fn collected(service: &Service, pattern: &Pattern, parameters: &Item) -> Result<Answer, Refusal> {
-    let parts = collect::parts(service, pattern, parameters).await?;
-    let parts = parts.into_iter().map(|(name, rows)| Part {
-        name,
-        items: rows.into_iter().map(|row| shape::answered(row.entity, row.item)).collect(),
-    });
-    Ok(Answer { items: Vec::new(), parts: parts.collect(), cursor: None })
 }
 
 /// All items that a pattern finds, whole: for writes that depend on them. Parts of a collection follow each other.
@@ -104,10 +115,10 @@ pub(crate) async fn to_the_end(
     let parameters = parameter::checked(service.design(), name, parameters)?;
     if matches!(pattern.kind, PatternKind::Collect(_)) {
         let parts = collect::parts(service, pattern, &parameters).await?;
-        return Ok(parts.into_iter().flat_map(|(_, rows)| rows).map(|row| row.item).collect());
+        return Ok(parts.into_iter().flat_map(|(_, rows)| rows).map(|row| row.found.into_tree()).collect());
     }
     let rows = all_rows(service, pattern, &parameters, None).await?;
-    Ok(rows.into_iter().map(|row| row.item).collect())
+    Ok(rows.into_iter().map(|row| row.found.into_tree()).collect())
 }
 
 /// The rows of a pattern to its end, or up to a limit.

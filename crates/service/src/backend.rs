@@ -25,11 +25,14 @@ pub struct Capabilities {
     pub transactions: bool,
     /// Streams of changes.
     pub streams: bool,
+    /// How many actions a transaction may have: 100 in DynamoDB, fewer in servers that are older than September 2022.
+    pub transaction_actions: usize,
 }
 
 impl Capabilities {
     /// Everything that DynamoDB has.
-    pub const ALL: Capabilities = Capabilities { transactions: true, streams: true };
+    pub const ALL: Capabilities =
+        Capabilities { transactions: true, streams: true, transaction_actions: 100 };
 }
 
 /// Something that runs DynamoDB's operations.

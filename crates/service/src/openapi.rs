@@ -217,12 +217,11 @@ fn of_item(design: &CheckedDesign, entity: &Entity) -> Map<String, Value> {
 }
 
 fn key_parameter(design: &CheckedDesign, entity: &Entity, name: &str) -> Value {
-    let kind = entity.type_at(name).unwrap_or(design::Type::Key);
     let about = entity.attribute(name).map_or("", |attribute| attribute.about.as_str());
     json!({
         "name": name, "in": "path", "required": true,
         "description": about,
-        "schema": schema::in_path(design, &kind),
+        "schema": schema::in_path(design, entity, name),
     })
 }
 
@@ -343,14 +342,13 @@ fn of_operation(design: &CheckedDesign, operation: &Operation) -> Value {
         } },
     });
     let good = json!({ "description": "Done.", "content": json_content(&items) });
-    let inputs = operation.inputs.iter().map(|input| &input.attribute);
     json!({
         "operationId": operation_id(name),
         "tags": ["operations"],
         "summary": first_sentence(&operation.about, name),
         "description": operation.about,
         "parameters": [reference("parameters", "IdempotencyKey")],
-        "requestBody": { "required": true, "content": json_content(&schema::inputs(design, inputs)) },
+        "requestBody": { "required": true, "content": json_content(&schema::inputs(design, operation)) },
         "responses": responses("200", good, &[400, 404, 409, 413, 415, 422]),
     })
 }

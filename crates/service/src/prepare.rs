@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use dynamo::operation::{
-    Choice, CreateGlobalSecondaryIndexAction, CreateTable, DeleteTable, DescribeTable, DescribeTimeToLive,
-    GlobalSecondaryIndexUpdate, IndexStatus, KeySchemaElement, PointInTimeRecoverySpecification, Projection,
-    ProjectionType, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
-    UpdateContinuousBackups, UpdateTable, UpdateTimeToLive,
+    AttributeDefinition, Choice, CreateGlobalSecondaryIndexAction, CreateTable, DeleteTable, DescribeTable,
+    DescribeTimeToLive, GlobalSecondaryIndexUpdate, IndexStatus, KeySchemaElement,
+    PointInTimeRecoverySpecification, Projection, ProjectionType, StreamSpecification, TableDescription,
+    TableStatus, TimeToLiveSpecification, TimeToLiveStatus, UpdateContinuousBackups, UpdateTable,
+    UpdateTimeToLive,
 };
 use dynamo::{ErrorKind, Reply};
 
@@ -235,73 +236,66 @@ fn is_active(table: &TableDescription) -> bool {
 
 /// What cannot be put right by adding something.
 fn differences(wanted: &CreateTable, found: &TableDescription) -> Vec<String> {
-    let mut differences = Vec::new();
-    let mut differ = |what: String, wanted: String, found: String| {
-        if wanted != found {
-            differences.push(format!("{what} is {found} instead of {wanted}"));
-        }
-    };
-    differ("the key".to_owned(), schema(wanted.key_schema.as_ref()), schema(found.key_schema.as_ref()));
-    for definition in wanted.attribute_definitions.iter().flatten() {
-        let name = definition.attribute_name.clone().unwrap_or_default();
-        let known = found.attribute_definitions.iter().flatten();
-        let mut known = known.filter(|known| known.attribute_name == definition.attribute_name);
-        if let Some(known) = known.next() {
-            let kind = |kind: &Option<Choice<dynamo::KeyType>>| {
-                format!("{:?}", kind.as_ref().and_then(Choice::known))
-            };
-            differ(
-                format!("the type of {name}"),
-                kind(&definition.attribute_type),
-                kind(&known.attribute_type),
-            );
-        }
-    }
+    let mut all =
+        vec![difference("the key", &schema(wanted.key_schema.as_ref()), &schema(found.key_schema.as_ref()))];
+    all.extend(of_attributes(wanted, found));
     for index in wanted.global_secondary_indexes.iter().flatten() {
-        let name = index.index_name.clone().unwrap_or_default();
         let mut known = found.global_secondary_indexes.iter().flatten();
         if let Some(known) = known.find(|known| known.index_name == index.index_name) {
-            differ(
-                format!("the key of index {name}"),
-                schema(index.key_schema.as_ref()),
-                schema(known.key_schema.as_ref()),
-            );
-            differ(
-                format!("the projection of index {name}"),
-                projection(index.projection.as_ref()),
-                projection(known.projection.as_ref()),
-            );
+            let wanted = (index.key_schema.as_ref(), index.projection.as_ref());
+            let found = (known.key_schema.as_ref(), known.projection.as_ref());
+            all.extend(of_index(index.index_name.as_deref(), wanted, found));
         }
     }
     for index in wanted.local_secondary_indexes.iter().flatten() {
-        let name = index.index_name.clone().unwrap_or_default();
         let mut known = found.local_secondary_indexes.iter().flatten();
-        match known.find(|known| known.index_name == index.index_name) {
-            Some(known) => {
-                differ(
-                    format!("the key of index {name}"),
-                    schema(index.key_schema.as_ref()),
-                    schema(known.key_schema.as_ref()),
-                );
-                differ(
-                    format!("the projection of index {name}"),
-                    projection(index.projection.as_ref()),
-                    projection(known.projection.as_ref()),
-                );
-            }
-            None => differ(format!("local index {name}"), "there".to_owned(), "missing".to_owned()),
-        }
+        let Some(known) = known.find(|known| known.index_name == index.index_name) else {
+            let what = format!("local index {}", index.index_name.as_deref().unwrap_or_default());
+            all.push(difference(&what, "there", "missing"));
+            continue;
+        };
+        let wanted = (index.key_schema.as_ref(), index.projection.as_ref());
+        let found = (known.key_schema.as_ref(), known.projection.as_ref());
+        all.extend(of_index(index.index_name.as_deref(), wanted, found));
     }
-    if let (Some(wanted), Some(found)) = (&wanted.stream_specification, &found.stream_specification)
-        && found.stream_enabled == Some(true)
-    {
-        differ(
-            "the stream".to_owned(),
-            format!("{:?}", wanted.stream_view_type.as_ref().and_then(Choice::known)),
-            format!("{:?}", found.stream_view_type.as_ref().and_then(Choice::known)),
-        );
-    }
-    differences
+    all.push(of_stream(wanted, found));
+    all.into_iter().flatten().collect()
+}
+
+fn difference(what: &str, wanted: &str, found: &str) -> Option<String> {
+    (wanted != found).then(|| format!("{what} is {found} instead of {wanted}"))
+}
+
+fn of_attributes(wanted: &CreateTable, found: &TableDescription) -> Vec<Option<String>> {
+    let kind = |definition: &AttributeDefinition| {
+        format!("{:?}", definition.attribute_type.as_ref().and_then(Choice::known))
+    };
+    let definitions = wanted.attribute_definitions.iter().flatten().filter_map(|definition| {
+        let mut known = found.attribute_definitions.iter().flatten();
+        let known = known.find(|known| known.attribute_name == definition.attribute_name)?;
+        let what = format!("the type of {}", definition.attribute_name.as_deref().unwrap_or_default());
+        Some(difference(&what, &kind(definition), &kind(known)))
+    });
+    definitions.collect()
+}
+
+/// The key and the projection of an index.
+type IndexShape<'a> = (Option<&'a Vec<KeySchemaElement>>, Option<&'a Projection>);
+
+fn of_index(name: Option<&str>, wanted: IndexShape<'_>, found: IndexShape<'_>) -> [Option<String>; 2] {
+    let name = name.unwrap_or_default();
+    [
+        difference(&format!("the key of index {name}"), &schema(wanted.0), &schema(found.0)),
+        difference(&format!("the projection of index {name}"), &projection(wanted.1), &projection(found.1)),
+    ]
+}
+
+fn of_stream(wanted: &CreateTable, found: &TableDescription) -> Option<String> {
+    let (wanted, found) = (wanted.stream_specification.as_ref()?, found.stream_specification.as_ref()?);
+    let view = |stream: &StreamSpecification| {
+        format!("{:?}", stream.stream_view_type.as_ref().and_then(Choice::known))
+    };
+    difference("the stream", &view(wanted), &view(found)).filter(|_| found.stream_enabled == Some(true))
 }
 
 fn schema(schema: Option<&Vec<KeySchemaElement>>) -> String {

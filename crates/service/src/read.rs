@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use design::ItemKey;
 use dynamo::operation::{BatchGetItem, GetItem, KeysAndAttributes};
-use dynamo::{Item, Reply};
+use dynamo::{Item, Reply, StoredItem, Value};
 
 use crate::refusal::Refusal;
 use crate::service::Service;
@@ -18,18 +18,31 @@ pub(crate) async fn items(
     keys: &[ItemKey],
     consistent: bool,
 ) -> Result<Vec<Option<Item>>, Refusal> {
+    let found = stored(service, keys, consistent).await?;
+    Ok(found.into_iter().map(|item| item.map(|item| item.decode())).collect())
+}
+
+/// The same, as they are stored.
+pub(crate) async fn stored(
+    service: &Service,
+    keys: &[ItemKey],
+    consistent: bool,
+) -> Result<Vec<Option<StoredItem>>, Refusal> {
     if let [only] = keys {
         let mut get = GetItem::new(only.table.clone(), only.key.clone());
         get.consistent_read = consistent.then_some(true);
         let Reply::GetItem(reply) = service.run(get).await? else { return Err(Refusal::strange("GetItem")) };
-        return Ok(vec![reply.item.map(|item| item.decode())]);
+        return Ok(vec![reply.item]);
     }
     let mut found = Vec::new();
     for keys in keys.chunks(BATCH_MAX) {
         let items = batch(service, keys, consistent).await?;
         found.extend(keys.iter().map(|key| {
-            let is_it = |(table, item): &&(String, Item)| {
-                *table == key.table && key.key.iter().all(|(name, value)| item.get(name) == Some(value))
+            let has = |item: &StoredItem, name: &str, value: &Value| {
+                item.get(name).is_some_and(|found| found.decode() == *value)
+            };
+            let is_it = |(table, item): &&(String, StoredItem)| {
+                *table == key.table && key.key.iter().all(|(name, value)| has(item, name, value))
             };
             items.iter().find(is_it).map(|(_, item)| item.clone())
         }));
@@ -42,7 +55,7 @@ async fn batch(
     service: &Service,
     keys: &[ItemKey],
     consistent: bool,
-) -> Result<Vec<(String, Item)>, Refusal> {
+) -> Result<Vec<(String, StoredItem)>, Refusal> {
     let mut wanted: BTreeMap<String, KeysAndAttributes> = BTreeMap::new();
     for key in keys {
         let list = wanted.entry(key.table.clone()).or_default();
@@ -60,7 +73,7 @@ async fn batch(
             return Err(Refusal::strange("BatchGetItem"));
         };
         for (table, items) in reply.responses.into_iter().flatten() {
-            found.extend(items.iter().map(|item| (table.clone(), item.decode())));
+            found.extend(items.into_iter().map(|item| (table.clone(), item)));
         }
         // What was too much for one answer is asked for again.
         wanted = reply.unprocessed_keys.unwrap_or_default();

@@ -24,8 +24,8 @@ use bytes::Bytes;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 
-pub(crate) use entity::ENTITY_MEMBER;
-pub(crate) use json::json_of;
+pub(crate) use entity::{ENTITY_MEMBER, write_entity};
+pub(crate) use json::{json_of, write_stored_value, write_text, write_value as write_plain_value};
 pub(crate) use route::{identity, is_writable};
 pub use text::{answer_json, items_json, value_from_argument, value_json};
 

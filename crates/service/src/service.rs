@@ -11,7 +11,7 @@ use crate::backend::Backend;
 use crate::ids::Ids;
 use crate::options::Options;
 use crate::refusal::Refusal;
-use crate::shape::Shapes;
+use crate::shape::{Found, Shapes};
 
 /// A checked design that runs on a backend. Cloning it gives another handle to the same service.
 #[derive(Clone)]
@@ -70,26 +70,32 @@ impl Service {
 
     /// The item of an entity with this key.
     pub async fn get(&self, entity: &str, key: Item, consistent: bool) -> Result<Option<Entity>, Refusal> {
-        let found = self.entity(entity)?;
-        let problems = design::validate_key(found, &key, &self.design().delimiters);
+        let found = self.find(self.entity(entity)?, &key, consistent).await?;
+        Ok(found.map(|found| found.answered(&[])))
+    }
+
+    /// The same, as it was read.
+    pub(crate) async fn find(
+        &self,
+        entity: &design::Entity,
+        key: &Item,
+        consistent: bool,
+    ) -> Result<Option<Found<'_>>, Refusal> {
+        let problems = design::validate_key(entity, key, &self.design().delimiters);
         if !problems.is_empty() {
             return Err(Refusal::Invalid(problems));
         }
         let place =
-            self.with_context(&Ids::none(), |context| design::item_key(self.design(), found, &key, context));
+            self.with_context(&Ids::none(), |context| design::item_key(self.design(), entity, key, context));
         let Some(place) = place else { return Ok(None) };
-        let table = place.table.clone();
+        let shapes = &self.inner.shapes;
+        let Some(table) = shapes.table(&place.table) else { return Ok(None) };
         let mut get = GetItem::new(place.table, place.key);
         get.consistent_read = consistent.then_some(true);
         let Reply::GetItem(reply) = self.run(get).await? else { return Err(Refusal::strange("GetItem")) };
-        let Some(stored) = reply.item.map(|item| item.decode()) else { return Ok(None) };
+        let found = reply.item.and_then(|stored| shapes.found(self.design(), table, stored));
         // Entities may share keys: what stands there may be another one.
-        let is_it = self
-            .inner
-            .shapes
-            .recognise(self.design(), &table, &stored)
-            .is_some_and(|it| it.name.value == entity);
-        Ok(is_it.then(|| crate::shape::entity(self.design(), found, &stored)))
+        Ok(found.filter(|found| found.entity.name.value == entity.name.value))
     }
 
     /// Makes an item that must not exist yet.

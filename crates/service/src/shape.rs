@@ -2,16 +2,23 @@
 //!
 //! Always true: a secret attribute never leaves through here.
 
+mod face;
+
 use std::collections::BTreeMap;
 
 use design::{CheckedDesign, Entity as Declared, MapType, Piece, Template, Type};
-use dynamo::{Item, Value};
+use dynamo::{Item, Shape, StoredItem, Value, ValueRef};
+
+use face::Face;
+pub(crate) use face::Found;
 
 use crate::answer::Entity;
 
 /// What is known of a design's tables before anything is read.
 pub(crate) struct Shapes {
     pub(crate) tables: Vec<TableShape>,
+    /// What is answered of each entity, by its number.
+    faces: Vec<Face>,
 }
 
 /// A table: its names, its key, and what can stand in it.
@@ -59,7 +66,7 @@ impl Shapes {
                 candidates,
             }
         });
-        Shapes { tables: tables.collect() }
+        Shapes { tables: tables.collect(), faces: design.entities.iter().map(Face::of).collect() }
     }
 
     /// The table with this name in DynamoDB.
@@ -67,8 +74,7 @@ impl Shapes {
         self.tables.iter().find(|table| table.physical == physical)
     }
 
-    /// The entity that an item of a table is. The whole check of keys is costly, so it is done only where constants and the outlines of
-    /// keys leave more than one.
+    /// The entity that an item of a table is.
     pub(crate) fn recognise<'d>(
         &self,
         design: &'d CheckedDesign,
@@ -76,12 +82,39 @@ impl Shapes {
         stored: &Item,
     ) -> Option<&'d Declared> {
         let table = self.table(physical)?;
-        let mut possible = table.candidates.iter().filter(|candidate| candidate.admits(stored));
+        let number = table.entity(design, |candidate| candidate.admits(stored), || stored.clone())?;
+        design.entities.get(number)
+    }
+
+    /// An item of a table with the entity that it is; none if it is of no entity.
+    pub(crate) fn found<'s>(
+        &'s self,
+        design: &'s CheckedDesign,
+        table: &TableShape,
+        stored: StoredItem,
+    ) -> Option<Found<'s>> {
+        let number =
+            table.entity(design, |candidate| candidate.admits_stored(&stored), || stored.decode())?;
+        Some(Found::new(design, design.entities.get(number)?, self.faces.get(number)?, stored))
+    }
+}
+
+impl TableShape {
+    /// The number of the entity that an item is. The whole check of keys is costly, so it is done only where constants and the outlines of keys
+    /// leave more than one.
+    fn entity(
+        &self,
+        design: &CheckedDesign,
+        admits: impl Fn(&Candidate) -> bool,
+        decoded: impl FnOnce() -> Item,
+    ) -> Option<usize> {
+        let mut possible = self.candidates.iter().filter(|candidate| admits(candidate));
         let first = possible.next()?;
-        match possible.next() {
-            Some(_) => design::recognise(design, &table.name, stored),
-            None => design.entities.get(first.entity),
+        if possible.next().is_none() {
+            return Some(first.entity);
         }
+        let name = &design::recognise(design, &self.name, &decoded())?.name.value;
+        design.entities.iter().position(|entity| entity.name.value == *name)
     }
 }
 
@@ -141,24 +174,45 @@ impl Candidate {
                 None => false,
             })
     }
+
+    fn admits_stored(&self, stored: &StoredItem) -> bool {
+        let is_there = |name: &str, value: &Value| stored.get(name).is_some_and(|found| is(found, value));
+        self.keys.iter().all(|(name, choices)| match stored.get(name).map(ValueRef::shape) {
+            Some(Shape::S(text)) => choices.iter().any(|outline| outline.fits(text)),
+            Some(_) => true,
+            None => false,
+        }) && self.constants.iter().all(|(name, value)| is_there(name, value))
+    }
+}
+
+/// Whether a stored value is this one.
+fn is(found: ValueRef<'_>, value: &Value) -> bool {
+    match (found.shape(), value) {
+        (Shape::S(found), Value::S(text)) => found == text,
+        _ => found.decode() == *value,
+    }
 }
 
 /// An item with its attributes and constants, secrets and all: for use inside only.
 pub(crate) fn whole(design: &CheckedDesign, entity: &Declared, stored: Item) -> Item {
     // Where nothing stands in the key alone, what is stored is the item, and the keys beside it.
     if entity.attributes.iter().all(|attribute| attribute.stored) {
-        let mut item = stored;
-        item.retain(|name, _| entity.attribute(name).is_some() || entity.constant(name).is_some());
-        return item;
+        return own(entity, stored);
     }
     let mut item = design::logical_item(design, entity, &stored);
     item.extend(entity.constants.iter().map(|(name, value)| (name.value.clone(), value.clone())));
     item
 }
 
+/// What of a stored item is its entity's.
+fn own(entity: &Declared, mut stored: Item) -> Item {
+    stored.retain(|name, _| entity.attribute(name).is_some() || entity.constant(name).is_some());
+    stored
+}
+
 /// A stored item as it is answered.
-pub(crate) fn entity(design: &CheckedDesign, entity: &Declared, stored: &Item) -> Entity {
-    answered(entity, whole(design, entity, stored.clone()))
+pub(crate) fn entity(design: &CheckedDesign, entity: &Declared, stored: Item) -> Entity {
+    answered(entity, whole(design, entity, stored))
 }
 
 /// A whole item as it is answered.

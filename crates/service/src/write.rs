@@ -10,7 +10,8 @@ mod refuse;
 mod send;
 
 use design::{Bound, ItemKey, Known, PlannedWrite, Write};
-use dynamo::Item;
+use dynamo::operation::{Choice, Operation, ReturnValues};
+use dynamo::{ErrorKind, Item, Reply};
 
 use crate::answer::{Entity, Written};
 use crate::ids::Ids;
@@ -25,6 +26,7 @@ pub(crate) use send::{Sent, send};
 const ROUNDS_MAX: usize = 50;
 
 /// Writes that are ready to be sent, and what they depend on.
+#[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) writes: Vec<PlannedWrite>,
     /// The items that were read for them, as they were.
@@ -44,16 +46,51 @@ pub(crate) async fn carry_out(
 }
 
 async fn attempts(service: &Service, write: &Write<'_>) -> Result<Written, Refusal> {
+    if let Some(written) = unread(service, write).await? {
+        return Ok(written);
+    }
     let seed = service.options().random.bytes();
     for attempt in 0..service.options().attempts_max {
         let ids = Ids::new(&seed, service.now_milliseconds());
-        let plan = plan(service, write, &ids).await?;
-        match send(service, &plan, Vec::new()).await? {
-            Sent::Done => return Ok(Written { items: left(service, &plan.writes), repeated: false }),
+        let mut plan = plan(service, write, &ids).await?;
+        let items = left(service, &mut plan.writes);
+        match send(service, plan, Vec::new()).await? {
+            Sent::Done => return Ok(Written { items, repeated: false }),
             Sent::Lost | Sent::ExtraFailed => crate::backoff::pause(service, attempt).await,
         }
     }
     Err(Refusal::Busy)
+}
+
+/// Carries out a write for which nothing must be known: one request, and the database says what it left. None if it is not such a write, or
+/// if others were in its way.
+async fn unread(service: &Service, write: &Write<'_>) -> Result<Option<Written>, Refusal> {
+    let ids = Ids::new(&[0; 32], service.now_milliseconds());
+    let planned = service.with_context(&ids, |context| design::bind_unread(service.design(), write, context));
+    let Some(mut planned) = planned else { return Ok(None) };
+    let Some(mut request) = design::requests(std::slice::from_mut(&mut planned), None) else {
+        return Ok(None);
+    };
+    if let Operation::UpdateItem(update) = &mut request {
+        update.return_values = Some(Choice::Known(ReturnValues::AllNew));
+    }
+    let entity = service.entity(&planned.entity)?;
+    match service.run(request).await {
+        Ok(Reply::UpdateItem(reply)) => {
+            let stored = reply.attributes.ok_or_else(|| Refusal::strange("UpdateItem"))?;
+            let item = shape::entity(service.design(), entity, stored.decode());
+            Ok(Some(Written { items: vec![item], repeated: false }))
+        }
+        Ok(_) => Ok(Some(Written::default())),
+        Err(error) => match error.kind {
+            ErrorKind::ConditionalCheckFailed => {
+                let message = format!("there is no such {}", planned.entity);
+                Err(Refusal::NotFound { name: planned.entity, message })
+            }
+            ErrorKind::TransactionConflict | ErrorKind::ProvisionedThroughputExceeded => Ok(None),
+            _ => Err(error.into()),
+        },
+    }
 }
 
 /// Binds a write, reading what it must know.
@@ -93,11 +130,11 @@ pub(crate) async fn bind(
     Err(Refusal::Internal("a write never knows enough".to_owned()))
 }
 
-/// The items that steps leave, as they are answered.
-pub(crate) fn left(service: &Service, writes: &[PlannedWrite]) -> Vec<Entity> {
-    let left = writes.iter().filter_map(|write| {
+/// Takes the items that steps leave out of their writes, as they are answered.
+pub(crate) fn left(service: &Service, writes: &mut [PlannedWrite]) -> Vec<Entity> {
+    let left = writes.iter_mut().filter_map(|write| {
         let entity = service.design().entity(&write.entity)?;
-        Some(shape::entity(service.design(), entity, write.after.as_ref()?))
+        Some(shape::entity(service.design(), entity, write.after.take()?))
     });
     left.collect()
 }

@@ -1,8 +1,9 @@
 //! The command line as its users see it: what it prints, where, and how it ends.
 
-#![expect(clippy::unwrap_used, reason = "everything here is a test")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "everything here is a test")]
 
 mod key;
+mod kills;
 mod transcripts;
 
 use std::io::{Read, Write};
@@ -256,4 +257,29 @@ fn designs_are_served_beside_the_protocol_and_run_on_it_from_elsewhere() {
     assert!(examples.status.success(), "{}{}", stdout(&examples), stderr(&examples));
     let left = monotable(&[&["table", "list"][..], &at].concat());
     assert_eq!(stdout(&left), stdout(&tables), "nothing is left of the examples");
+}
+
+#[test]
+fn made_up_items_in_any_number_are_as_sound_as_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data").to_str().unwrap().to_owned();
+    let number = |text: &str, name: &str| -> u64 {
+        let (_, rest) = text.split_once(&format!("\"{name}\":")).unwrap_or_else(|| panic!("{text}"));
+        rest.split([',', '}']).next().unwrap().parse().unwrap()
+    };
+    for design in ["kefir", "stak-inbox", "story-hub", "story-nodes", "wavy-blog"] {
+        let plain = monotable(&["seed", design, "--data", &data, "--format", "json"]);
+        let first = number(&stdout(&plain), "created");
+        let scaled = monotable(&["seed", design, "--scale", "5", "--data", &data, "--format", "json"]);
+        let text = stdout(&scaled);
+        assert!(
+            scaled.status.success() && number(&text, "created") >= 5,
+            "{design}: {text}{}",
+            stderr(&scaled)
+        );
+        assert!(number(&text, "existing") >= first, "what was there stays: {text}");
+        let found = monotable(&["verify", design, "--data", &data, "--format", "json"]);
+        let text = stdout(&found);
+        assert!(found.status.success() && number(&text, "items") > first + 5, "{design}: {text}");
+    }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use dynamo::{Item, KeyType, Value};
 
 use super::placeholders::holds;
-use super::value::{at, fill, put_at};
+use super::value::{at, fill, formatted, put_at};
 use super::{Context, ItemKey};
 use crate::keys::{Strings, template_texts, texts};
 use crate::model::{Design, Entity, EntityKey, Table};
@@ -16,15 +16,25 @@ use crate::texts::{Part, Texts};
 
 /// The name of a table in DynamoDB.
 pub(crate) fn physical_name(design: &Design, table: &Table, variables: &BTreeMap<String, String>) -> String {
-    let values = design.variables.iter().map(|variable| {
-        let name = variable.name.value.clone();
-        let value = variables.get(&name).unwrap_or(&variable.default).clone();
-        (name, Value::S(value))
-    });
-    match fill(&table.physical_name.value, &values.collect()) {
-        Some(Value::S(name)) => name,
-        _ => table.name.value.clone(),
+    let mut name = String::new();
+    for piece in &table.physical_name.value.pieces {
+        match piece {
+            Piece::Literal(literal) => name.push_str(literal),
+            Piece::Slot(slot) => {
+                let declared = design.variables.iter().find(|variable| variable.name.value == slot.path);
+                let Some(declared) = declared else { return table.name.value.clone() };
+                let value = variables.get(&slot.path).unwrap_or(&declared.default);
+                match slot.format {
+                    Format::Plain => name.push_str(value),
+                    format => match formatted(&Value::S(value.clone()), format) {
+                        Some(text) => name.push_str(&text),
+                        None => return table.name.value.clone(),
+                    },
+                }
+            }
+        }
     }
+    name
 }
 
 /// The values of a key; none if a slot has none, or if the key is not written for this item.
@@ -46,7 +56,13 @@ pub(super) fn key_values(key: &EntityKey, logical: &Item) -> Option<Item> {
 /// The key of an item in its table.
 pub fn item_key(design: &Design, entity: &Entity, logical: &Item, context: &Context<'_>) -> Option<ItemKey> {
     let table = physical_name(design, design.table(&entity.table)?, context.variables);
-    Some(ItemKey { table, key: key_values(&entity.key, &with_constants(entity, logical))? })
+    // A copy of the item is made only for entities that have constants.
+    let key = if entity.constants.is_empty() {
+        key_values(&entity.key, logical)
+    } else {
+        key_values(&entity.key, &with_constants(entity, logical))
+    };
+    Some(ItemKey { table, key: key? })
 }
 
 /// The item with the constants of its entity.
@@ -60,14 +76,19 @@ pub(super) fn with_constants(entity: &Entity, logical: &Item) -> Item {
 
 /// An item as it stands in the table: stored attributes, constants, and every key that is written for it.
 pub fn stored_item(entity: &Entity, logical: &Item) -> Option<Item> {
-    let whole = with_constants(entity, logical);
-    let mut stored = whole.clone();
-    stored.retain(|name, _| entity.attribute(name).is_none_or(|attribute| attribute.stored));
-    stored.extend(key_values(&entity.key, &whole)?);
-    for key in &entity.index_keys {
-        stored.extend(key_values(key, &whole).unwrap_or_default());
+    stored(entity, with_constants(entity, logical))
+}
+
+/// The same of an item that has the constants of its entity.
+fn stored(entity: &Entity, mut whole: Item) -> Option<Item> {
+    let key = key_values(&entity.key, &whole)?;
+    let index_keys = entity.index_keys.iter().filter_map(|key| key_values(key, &whole)).collect::<Vec<_>>();
+    if entity.attributes.iter().any(|attribute| !attribute.stored) {
+        whole.retain(|name, _| entity.attribute(name).is_none_or(|attribute| attribute.stored));
     }
-    Some(stored)
+    whole.extend(key);
+    whole.extend(index_keys.into_iter().flatten());
+    Some(whole)
 }
 
 /// An item as its entity sees it: its attributes, with those that stand in its key only read from there.

@@ -6,7 +6,7 @@ use dynamo::{Item, StoredItem, Value};
 use expression::Substitutions;
 
 use super::value::fill;
-use crate::condition::{Condition, Operand, Path, PathStep};
+use crate::condition::{Comparator, Condition, Operand, Path, PathStep};
 
 /// The names and values of one request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,32 +18,37 @@ pub(super) struct Placeholders {
 impl Placeholders {
     /// The placeholder of a name.
     pub(super) fn name(&mut self, name: &str) -> String {
-        let stem = format!("#{}", word(name));
-        let mut placeholder = stem.clone();
+        let mut placeholder = word('#', name);
+        let stem = placeholder.len();
         let mut number = 2;
         while self.names.get(&placeholder).is_some_and(|other| other != name) {
-            placeholder = format!("{stem}{number}");
+            placeholder.truncate(stem);
+            placeholder.push_str(&number.to_string());
             number += 1;
         }
-        self.names.insert(placeholder.clone(), name.to_owned());
+        self.names.entry(placeholder.clone()).or_insert_with(|| name.to_owned());
         placeholder
     }
 
     /// The placeholders of a path with dots.
     pub(super) fn dotted(&mut self, path: &str) -> String {
+        if !path.contains('.') {
+            return self.name(path);
+        }
         path.split('.').map(|name| self.name(name)).collect::<Vec<_>>().join(".")
     }
 
     /// The placeholder of a value; `hint` is what it is called after.
     pub(super) fn value(&mut self, hint: &str, value: Value) -> String {
-        let stem = format!(":{}", word(hint));
-        let mut placeholder = stem.clone();
+        let mut placeholder = word(':', hint);
+        let stem = placeholder.len();
         let mut number = 2;
         while self.values.get(&placeholder).is_some_and(|other| *other != value) {
-            placeholder = format!("{stem}{number}");
+            placeholder.truncate(stem);
+            placeholder.push_str(&number.to_string());
             number += 1;
         }
-        self.values.insert(placeholder.clone(), value);
+        self.values.entry(placeholder.clone()).or_insert(value);
         placeholder
     }
 
@@ -122,6 +127,13 @@ impl Placeholders {
         })
     }
 
+    /// Names and values for a request: none rather than empty maps, which DynamoDB refuses.
+    #[expect(clippy::type_complexity, reason = "two members of every request")]
+    pub(super) fn into_parts(self) -> (Option<BTreeMap<String, String>>, Option<BTreeMap<String, Value>>) {
+        let Placeholders { names, values } = self;
+        ((!names.is_empty()).then_some(names), (!values.is_empty()).then_some(values))
+    }
+
     /// The names for a request: none rather than an empty map, which DynamoDB refuses.
     pub(super) fn names_or_none(&self) -> Option<BTreeMap<String, String>> {
         (!self.names.is_empty()).then(|| self.names.clone())
@@ -140,17 +152,55 @@ fn hint(operand: &Operand) -> Option<String> {
     }
 }
 
-/// A name with only what a placeholder may have.
-fn word(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(100).collect()
+/// A sign and a name with only what a placeholder may have.
+fn word(sign: char, name: &str) -> String {
+    let mut word = String::with_capacity(name.len() + 1);
+    word.push(sign);
+    word.extend(name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(100));
+    word
 }
 
 /// Whether a condition holds for an item, by the rules of DynamoDB. A slot without a value makes it false.
 pub fn holds(condition: &Condition, item: &Item, scope: &Item) -> bool {
+    if let Some(answer) = simply(condition, item, scope) {
+        return answer;
+    }
     let mut placeholders = Placeholders::default();
     let Some(text) = placeholders.condition(condition, scope) else { return false };
     let (names, values) = (placeholders.names_or_none(), placeholders.values_or_none());
     let bound = Substitutions::new(names.as_ref(), values.as_ref())
         .and_then(|mut substitutions| substitutions.condition(&text));
     bound.is_ok_and(|condition| condition.matches(Some(&StoredItem::encode(item))))
+}
+
+/// The answer for what most conditions are: attributes that are there or not, or are equal to values, all of them together. None for
+/// everything else, which is left to the expressions of DynamoDB.
+fn simply(condition: &Condition, item: &Item, scope: &Item) -> Option<bool> {
+    let found = |path: &Path| match path.steps.as_slice() {
+        [PathStep::Name(name)] => Some(item.get(name)),
+        _ => None,
+    };
+    match condition {
+        Condition::And(list) => {
+            let mut all = true;
+            for inner in list {
+                all &= simply(inner, item, scope)?;
+            }
+            Some(all)
+        }
+        Condition::Exists(path) => found(path).map(|value| value.is_some()),
+        Condition::NotExists(path) => found(path).map(|value| value.is_none()),
+        Condition::Compare(Operand::Path(path), Comparator::Equal, right, _) => {
+            let value = found(path)?;
+            Some(match right {
+                Operand::Text(template, _) => {
+                    fill(template, scope).is_some_and(|right| value == Some(&right))
+                }
+                Operand::Number(number, _) => value == Some(&Value::N(*number)),
+                Operand::Boolean(flag, _) => value == Some(&Value::Bool(*flag)),
+                _ => return None,
+            })
+        }
+        _ => None,
+    }
 }

@@ -33,10 +33,10 @@ pub fn bind_query(
     context: &Context<'_>,
 ) -> Result<Vec<Operation>, Vec<Problem>> {
     let Some(query) = Query::read(design, pattern) else { return Ok(Vec::new()) };
-    let known = crate::plan::parameters(design, &pattern.name.value);
+    let known = design.parameters(&pattern.name.value);
     let mut given = Item::new();
     let mut problems = Vec::new();
-    for parameter in &known {
+    for parameter in known {
         match parameters.get(&parameter.name) {
             Some(value) => {
                 let value = coerced(&parameter.kind, value.clone());

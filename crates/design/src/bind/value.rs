@@ -40,7 +40,7 @@ pub fn put_at(item: &mut Item, path: &str, value: Value) {
 }
 
 /// Takes away what stands at a path.
-pub(super) fn remove_at(item: &mut Item, path: &str) {
+pub(crate) fn remove_at(item: &mut Item, path: &str) {
     match path.split_once('.') {
         None => {
             item.remove(path);
@@ -54,7 +54,7 @@ pub(super) fn remove_at(item: &mut Item, path: &str) {
 }
 
 /// A template with its slots filled; none if a slot has no value or one that its format does not take.
-pub(super) fn fill(template: &Template, scope: &Item) -> Option<Value> {
+pub(crate) fn fill(template: &Template, scope: &Item) -> Option<Value> {
     if let Some(slot) = template.only_slot() {
         return at(scope, &slot.path).cloned();
     }

@@ -24,6 +24,8 @@ pub struct PlannedWrite {
     pub because: Vec<String>,
     /// What the caller is told if its condition fails.
     pub otherwise: Option<String>,
+    /// True if it makes an item, or replaces one.
+    pub creates: bool,
     /// The item as a step leaves it, as it is stored. None where nothing is left, and for what only follows from steps.
     pub after: Option<Item>,
 }
@@ -167,8 +169,9 @@ fn rendered(write: ItemWrite) -> Option<PlannedWrite> {
     };
     let condition = guard_expression(&mut placeholders, &guards, &key_name);
     let after = before.and_then(|before| left(before, &body));
-    let action = action(&key, body, update, condition, &placeholders);
-    Some(PlannedWrite { action, key, entity, because, otherwise, after })
+    let creates = matches!(body, Body::Put(_));
+    let action = action(&key, body, update, condition, placeholders);
+    Some(PlannedWrite { action, key, entity, because, otherwise, creates, after })
 }
 
 /// What a write leaves of an item.
@@ -240,76 +243,64 @@ fn guard_expression(placeholders: &mut Placeholders, guards: &[Guard], key_name:
     (!parts.is_empty()).then(|| parts.join(" AND "))
 }
 
+/// The action of a kind, with the members that all kinds have.
+macro_rules! conditional {
+    ($kind:ident { $($member:ident: $value:expr),* }, $table:expr, $condition:expr, $placeholders:expr) => {{
+        let condition: Option<String> = $condition;
+        let (names, values) = $placeholders.into_parts();
+        Some($kind {
+            $($member: Some($value),)*
+            table_name: Some($table),
+            return_values_on_condition_check_failure: condition
+                .as_ref()
+                .map(|_| Choice::Known(ReturnValuesOnConditionCheckFailure::AllOld)),
+            condition_expression: condition,
+            expression_attribute_names: names,
+            expression_attribute_values: values,
+            ..$kind::default()
+        })
+    }};
+}
+
 fn action(
-    key: &ItemKey,
+    place: &ItemKey,
     body: Body,
     update: Option<String>,
     condition: Option<String>,
-    placeholders: &Placeholders,
+    placeholders: Placeholders,
 ) -> TransactWriteItem {
-    let names = placeholders.names_or_none();
-    let values = placeholders.values_or_none();
-    let table_name = Some(key.table.clone());
-    let returned = condition.as_ref().map(|_| Choice::Known(ReturnValuesOnConditionCheckFailure::AllOld));
-    let mut item = TransactWriteItem::default();
+    let (table, key) = (place.table.clone(), || place.key.clone());
+    let mut action = TransactWriteItem::default();
     match body {
-        Body::Put(content) => {
-            item.put = Some(Put {
-                item: Some(content),
-                table_name,
-                condition_expression: condition,
-                expression_attribute_names: names,
-                expression_attribute_values: values,
-                return_values_on_condition_check_failure: returned,
-                ..Put::default()
-            });
-        }
+        Body::Put(item) => action.put = conditional!(Put { item: item }, table, condition, placeholders),
         Body::Update(_) | Body::Verbatim(..) => {
-            item.update = Some(Update {
-                key: Some(key.key.clone()),
-                update_expression: update,
-                table_name,
-                condition_expression: condition,
-                expression_attribute_names: names,
-                expression_attribute_values: values,
-                return_values_on_condition_check_failure: returned,
-                ..Update::default()
-            });
+            let update_expression = update.unwrap_or_default();
+            action.update = conditional!(
+                Update { key: key(), update_expression: update_expression },
+                table,
+                condition,
+                placeholders
+            );
         }
-        Body::Delete => {
-            item.delete = Some(Delete {
-                key: Some(key.key.clone()),
-                table_name,
-                condition_expression: condition,
-                expression_attribute_names: names,
-                expression_attribute_values: values,
-                return_values_on_condition_check_failure: returned,
-                ..Delete::default()
-            });
-        }
+        Body::Delete => action.delete = conditional!(Delete { key: key() }, table, condition, placeholders),
         Body::Check => {
-            item.condition_check = Some(ConditionCheck {
-                key: Some(key.key.clone()),
-                table_name,
-                condition_expression: condition,
-                expression_attribute_names: names,
-                expression_attribute_values: values,
-                return_values_on_condition_check_failure: returned,
-                ..ConditionCheck::default()
-            });
+            action.condition_check =
+                conditional!(ConditionCheck { key: key() }, table, condition, placeholders);
         }
     }
-    item
+    action
 }
 
 /// The request that makes these writes: a single write by itself, several as one transaction. None for no writes.
 /// The token makes a transaction that is sent twice count once.
-pub fn requests(writes: &[PlannedWrite], token: Option<&str>) -> Option<Operation> {
+///
+/// The actions are taken out of the writes: they are sent once.
+pub fn requests(writes: &mut [PlannedWrite], token: Option<&str>) -> Option<Operation> {
     match writes {
         [] => None,
-        [only] if only.action.condition_check.is_none() => Some(single(&only.action)),
+        [only] if only.action.condition_check.is_none() => Some(single(std::mem::take(&mut only.action))),
         several => {
-            let actions = several.iter().map(|write| write.action.clone()).collect();
+            let actions = several.iter_mut().map(|write| std::mem::take(&mut write.action)).collect();
             let request = TransactWriteItems {
                 transact_items: Some(actions),
                 client_request_token: token.map(str::to_owned),
@@ -320,8 +311,8 @@ pub fn requests(writes: &[PlannedWrite], token: Option<&str>) -> Option<Operatio
     }
 }
 
-fn single(action: &TransactWriteItem) -> Operation {
-    if let Some(put) = action.put.clone() {
+fn single(action: TransactWriteItem) -> Operation {
+    if let Some(put) = action.put {
         return PutItem {
             item: put.item,
             table_name: put.table_name,
@@ -333,7 +324,7 @@ fn single(action: &TransactWriteItem) -> Operation {
         }
         .into();
     }
-    if let Some(update) = action.update.clone() {
+    if let Some(update) = action.update {
         return UpdateItem {
             key: update.key,
             update_expression: update.update_expression,
@@ -346,7 +337,7 @@ fn single(action: &TransactWriteItem) -> Operation {
         }
         .into();
     }
-    let delete = action.delete.clone().unwrap_or_default();
+    let delete = action.delete.unwrap_or_default();
     DeleteItem {
         key: delete.key,
         table_name: delete.table_name,

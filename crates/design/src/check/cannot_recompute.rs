@@ -1,5 +1,7 @@
 //! A change that does not take along what follows from it.
 
+use std::borrow::Cow;
+
 use super::Context;
 use crate::diagnostic::{Family, Finding, Rule, Severity};
 use crate::model::{Design, Entity};
@@ -82,7 +84,10 @@ fn behind_the_back(context: &Context<'_>) -> Vec<Finding> {
 }
 
 /// The attributes on which keys, copies and counters depend.
-pub(crate) fn depended_on(design: &Design, entity: &Entity) -> Vec<String> {
+pub(crate) fn depended_on<'d>(design: &'d Design, entity: &Entity) -> Cow<'d, [String]> {
+    if let Some(known) = design.depended.get(&entity.name.value) {
+        return Cow::Borrowed(known);
+    }
     let mut paths = entity.keys().flat_map(|key| key.slots().map(|slot| slot.path.clone())).collect::<Vec<_>>();
     let whens = entity.keys().filter_map(|key| key.when.as_ref());
     paths.extend(whens.flat_map(|when| crate::resolve::attributes_of(&when.condition)));
@@ -103,5 +108,5 @@ pub(crate) fn depended_on(design: &Design, entity: &Entity) -> Vec<String> {
     }
     paths.sort_unstable();
     paths.dedup();
-    paths
+    Cow::Owned(paths)
 }

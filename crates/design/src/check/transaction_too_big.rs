@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule = Rule {
     title: "an operation that does not fit one transaction",
     family: Family::TooBig,
     severity: Severity::Error,
-    why: "A transaction has at most 100 items, consequences included. A step that repeats over a list must say how long the list can be (`max-items`), or that it may be done \
+    why: "A transaction has at most 100 items, consequences included, and one of them is the outcome that is kept for an idempotency key. A step that repeats over a list must say how long the list can be (`max-items`), or that it may be done \
           in ordered, resumable chunks, each of them whole (`chunks = true`).",
     wrong: shop!(
         "[entity.Message]\nkey = { PK = \"USER#{userId}\", SK = \"M#{id}\" }\n\n[entity.Message.attributes]\nuserId = \"key\"\nid     = \"ulid\"\n\n\
@@ -21,7 +21,8 @@ pub(crate) const RULE: Rule = Rule {
     ),
 };
 
-const ACTIONS_MAX: usize = 100;
+/// DynamoDB takes 100 actions in a transaction. One is kept free: for the outcome of an idempotency key, or for how far a stream was followed.
+const ACTIONS_MAX: usize = 99;
 
 pub(crate) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -30,7 +31,7 @@ pub(crate) fn check(context: &Context<'_>) -> Vec<Finding> {
         let repeated = operation.steps.iter().filter(|step| step.each.is_some());
         let once = repeated.clone().map(|step| items(context.design, step)).sum::<usize>();
         if single + once > ACTIONS_MAX {
-            let sentence = format!("operation `{}` writes up to {} items, and a transaction has at most {ACTIONS_MAX}", operation.name.value, single + once);
+            let sentence = format!("operation `{}` writes up to {} items, and a transaction has room for {ACTIONS_MAX}", operation.name.value, single + once);
             findings.push(Finding::new(&RULE, operation.name.span, sentence).help("split it into several operations"));
             continue;
         }
@@ -47,8 +48,8 @@ pub(crate) fn check(context: &Context<'_>) -> Vec<Finding> {
 
 fn too_long(operation: &Operation, step: &Step, most: Option<usize>, once: usize) -> Finding {
     let sentence = match most {
-        Some(most) => format!("operation `{}` repeats {most} times {once} items, and a transaction has at most {ACTIONS_MAX}", operation.name.value),
-        None => format!("operation `{}` repeats over a list of any length, and a transaction has at most {ACTIONS_MAX} items", operation.name.value),
+        Some(most) => format!("operation `{}` repeats {most} times {once} items, and a transaction has room for {ACTIONS_MAX}", operation.name.value),
+        None => format!("operation `{}` repeats over a list of any length, and a transaction has room for {ACTIONS_MAX} items", operation.name.value),
     };
     Finding::new(&RULE, step.entity.span, sentence).help("say chunks = true, or limit the list: { type = \"key[]\", max-items = … }")
 }
@@ -66,10 +67,8 @@ fn longest(operation: &Operation, step: &Step) -> Option<usize> {
 
 /// How many items a step writes at most, with everything that follows from it.
 pub(crate) fn items(design: &Design, step: &Step) -> usize {
-    if step.action == Action::Get {
-        return 0;
-    }
-    if step.action == Action::Check {
+    // What was read must not have changed: a condition.
+    if matches!(step.action, Action::Get | Action::Check) {
         return 1;
     }
     let name = &step.entity.value;

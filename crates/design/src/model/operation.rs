@@ -65,6 +65,24 @@ pub struct Step {
     pub span: Span,
 }
 
+impl Step {
+    /// What the step takes from inputs and from items that earlier steps have named: the paths of all slots, and those that `when` looks at.
+    pub(crate) fn scope_paths(&self) -> Vec<String> {
+        let entries = [&self.key, &self.with, &self.set, &self.add, &self.append].into_iter().flatten();
+        let templates = entries.flat_map(|entry| entry.value.value.templates(entry.value.span));
+        let mut paths = templates
+            .flat_map(|(template, _)| template.slots())
+            .map(|slot| slot.path.clone())
+            .collect::<Vec<_>>();
+        for condition in [&self.when, &self.condition].into_iter().flatten() {
+            let slots = crate::resolve::slots_of(&condition.condition);
+            paths.extend(slots.into_iter().map(|slot| slot.path.clone()));
+        }
+        paths.extend(self.when.iter().flat_map(|when| crate::resolve::attributes_of(&when.condition)));
+        paths
+    }
+}
+
 /// What a step does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {

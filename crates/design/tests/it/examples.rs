@@ -60,8 +60,8 @@ impl Run<'_> {
                     let items = self.ask(self.design.pattern(&pattern).unwrap(), &parameters);
                     known.answer(pattern, parameters, items);
                 }
-                Bound::Write(writes) => {
-                    let Some(request) = requests(&writes, None) else { return Ok(()) };
+                Bound::Write(mut writes) => {
+                    let Some(request) = requests(&mut writes, None) else { return Ok(()) };
                     return self.tables.write(&request).map_err(|number| {
                         let failed = &writes[number];
                         format!("{}: {}", failed.entity, failed.otherwise.clone().unwrap_or_default())

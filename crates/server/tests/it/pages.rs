@@ -7,6 +7,8 @@ use bytes::Bytes;
 use hyper::{Request, Response, StatusCode};
 use monotable_server::{Access, Answering, Credentials, Pages, Settings};
 
+use ring::{digest, hmac};
+
 use crate::support::{Running, post};
 
 /// Says what it was asked.
@@ -81,6 +83,115 @@ fn whoever_asks_proves_who_they_are() {
         let answer = server.ask(&request("GET", "/v1/a", headers, ""));
         assert_eq!(answer.status, 401, "{headers}");
         assert!(answer.header("www-authenticate").unwrap().starts_with("Basic"));
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A request to a page, signed as the documentation of Signature Version 4 says, and not as the server does it. The path comes as it is sent and
+/// as it is signed: encoded once more. Headers are signed in the order given, after host and date.
+fn signed(
+    method: &str,
+    (path, canonical_path): (&str, &str),
+    query: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+    (id, secret): (&str, &str),
+) -> Vec<u8> {
+    let seconds = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let date = date(seconds);
+    let scope = format!("{}/us-east-1/dynamodb/aws4_request", &date[..8]);
+    let lines = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect::<String>();
+    let names = headers.iter().map(|(name, _)| format!("{name};")).collect::<String>();
+    let hash = |text: &str| hex(digest::digest(&digest::SHA256, text.as_bytes()).as_ref());
+    let canonical = format!(
+        "{method}\n{canonical_path}\n{query}\n{lines}host:localhost\nx-amz-date:{date}\n\n{names}host;x-amz-date\n{}",
+        hash(body)
+    );
+    let to_sign = format!("AWS4-HMAC-SHA256\n{date}\n{scope}\n{}", hash(&canonical));
+    let mac = |key: &[u8], text: &str| {
+        hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), text.as_bytes()).as_ref().to_vec()
+    };
+    let key = scope.split('/').fold(format!("AWS4{secret}").into_bytes(), |key, part| mac(&key, part));
+    let signature = hex(&mac(&key, &to_sign));
+    let sent = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect::<String>();
+    let proof = format!(
+        "{sent}X-Amz-Date: {date}\r\nAuthorization: AWS4-HMAC-SHA256 Credential={id}/{scope}, SignedHeaders={names}host;x-amz-date, Signature={signature}\r\n"
+    );
+    let target = if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") };
+    request(method, &target, &proof, body)
+}
+
+/// Seconds since 1970 as `20240601T120000Z`.
+fn date(seconds: u64) -> String {
+    let (days, time) = (i64::try_from(seconds / 86_400).unwrap(), seconds % 86_400);
+    let mut year = 1970;
+    let mut left = days;
+    let length = |year: i64| if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) { 366 } else { 365 };
+    while left >= length(year) {
+        left -= length(year);
+        year += 1;
+    }
+    let february = if length(year) == 366 { 29 } else { 28 };
+    let mut month = 1;
+    for days in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
+        if left < days {
+            break;
+        }
+        left -= days;
+        month += 1;
+    }
+    format!("{year:04}{month:02}{:02}T{:02}{:02}{:02}Z", left + 1, time / 3_600, time / 60 % 60, time % 60)
+}
+
+#[test]
+fn a_signed_request_reaches_a_page_and_any_other_than_the_signed_one_does_not() {
+    let credentials = Credentials::default()
+        .with("APP", "secret", Access::Full)
+        .and_then(|credentials| credentials.with("REPORTS", "other", Access::ReadOnly))
+        .unwrap();
+    let server = server(credentials);
+    let path = ("/v1/a/b%20c", "/v1/a/b%2520c");
+    let good = signed("PATCH", path, "limit=2&user=ada", &[("if-match", "\"3\"")], "{}", ("APP", "secret"));
+    assert_eq!(server.ask(&good).text(), "PATCH /v1/a/b%20c?limit=2&user=ada 2");
+    let changed = |from: &str, to: &str| {
+        let text = String::from_utf8(good.clone()).unwrap();
+        assert!(text.contains(from), "{text}");
+        server.ask(text.replacen(from, to, 1).as_bytes())
+    };
+    for (from, to) in [
+        ("PATCH", "PUT"),
+        ("/v1/a/b", "/v1/a/d"),
+        ("limit=2", "limit=3"),
+        ("if-match: \"3\"", "if-match: \"4\""),
+        ("\r\n\r\n{}", "\r\n\r\n[]"),
+        ("Credential=APP", "Credential=REPORTS"),
+        ("Credential=APP", "Credential=NOBODY"),
+    ] {
+        let answer = changed(from, to);
+        assert_eq!(answer.status, 401, "{from} -> {to}: {}", answer.text());
+        assert_eq!(answer.header("content-type"), Some("application/problem+json"));
+    }
+    let wrong = signed("GET", path, "", &[], "", ("APP", "guessed"));
+    assert_eq!(server.ask(&wrong).status, 401);
+    let reports = |method| server.ask(&signed(method, path, "", &[], "", ("REPORTS", "other"))).status;
+    assert_eq!((reports("GET"), reports("DELETE")), (202, 403));
+}
+
+#[test]
+fn a_header_that_matters_must_be_signed() {
+    let credentials = Credentials::default().with("APP", "secret", Access::Full).unwrap();
+    let server = server(credentials);
+    let text = signed("DELETE", ("/v1/a", "/v1/a"), "", &[], "", ("APP", "secret"));
+    assert_eq!(server.ask(&text).status, 202);
+    for header in ["If-Match: \"3\"", "If-None-Match: \"3\"", "Idempotency-Key: k"] {
+        let added = String::from_utf8(text.clone()).unwrap();
+        let added = added.replacen("X-Amz-Date", &format!("{header}\r\nX-Amz-Date"), 1);
+        let answer = server.ask(added.as_bytes());
+        assert_eq!(answer.status, 401, "{header}");
+        assert!(answer.text().contains("must be signed"), "{}", answer.text());
     }
 }
 

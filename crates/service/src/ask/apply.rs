@@ -27,7 +27,7 @@ pub(super) async fn complete(
         let applied = design::logical_item(service.design(), entity, &stored);
         for name in &apply.take {
             if let Some(value) = applied.get(&name.value) {
-                row.item.insert(name.value.clone(), value.clone());
+                row.found.tree().insert(name.value.clone(), value.clone());
             }
         }
     }
@@ -36,14 +36,14 @@ pub(super) async fn complete(
 
 /// Where the item stands that completes a row: its key is made of the parameters of the list, and of the row.
 fn place(service: &Service, apply: &Apply, parameters: &Item, row: &Row<'_>) -> Option<ItemKey> {
-    if row.entity.name.value != apply.to.value {
+    if row.found.entity.name.value != apply.to.value {
         return None;
     }
     let entity = service.design().entity(&apply.entity.value)?;
     let mut key = Item::new();
     for slot in entity.identity() {
-        let value = design::at(parameters, slot).or_else(|| design::at(&row.item, slot))?;
-        design::put_at(&mut key, slot, value.clone());
+        let value = design::at(parameters, slot).cloned().or_else(|| row.found.at(slot))?;
+        design::put_at(&mut key, slot, value);
     }
     service.with_context(&Ids::none(), |context| design::item_key(service.design(), entity, &key, context))
 }

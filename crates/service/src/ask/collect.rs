@@ -60,8 +60,8 @@ fn questions(
         let mut question = with_literals(part, outside.clone());
         for (parameter, (from, path)) in &earlier {
             let source = if *from == rows.0 { Some(row) } else { first(found, from) };
-            if let Some(value) = source.and_then(|row| design::at(&row.item, path)) {
-                question.insert(parameter.clone(), value.clone());
+            if let Some(value) = source.and_then(|row| row.found.at(path)) {
+                question.insert(parameter.clone(), value);
             }
         }
         // An item that lacks the attribute refers to nothing.

@@ -5,7 +5,6 @@
 use std::cmp::Ordering;
 
 use design::Apply;
-use dynamo::{Item, Value};
 
 use super::order;
 use super::stream::{Row, Stream};
@@ -44,7 +43,7 @@ impl<'s> Page<'s> {
             }
             let Some(row) = streams.get_mut(next).and_then(Stream::take) else { break false };
             match self.apply {
-                Some(apply) if row.entity.name.value == apply.entity.value => applied.push(row),
+                Some(apply) if row.found.entity.name.value == apply.entity.value => applied.push(row),
                 Some(apply) => rows.push(completed(apply, row, &applied)),
                 None => rows.push(row),
             }
@@ -84,22 +83,21 @@ impl<'s> Page<'s> {
         let ranks = order(&left.rank, &right.rank);
         let ranks = if self.descending { ranks.reverse() } else { ranks };
         let listed =
-            |row: &Row<'_>| self.apply.is_none_or(|apply| row.entity.name.value != apply.entity.value);
+            |row: &Row<'_>| self.apply.is_none_or(|apply| row.found.entity.name.value != apply.entity.value);
         ranks.then_with(|| listed(left).cmp(&listed(right)))
     }
 }
 
 /// A row with what the applied rows say of it.
 fn completed<'s>(apply: &Apply, mut row: Row<'s>, applied: &[Row<'s>]) -> Row<'s> {
-    if row.entity.name.value != apply.to.value {
+    if row.found.entity.name.value != apply.to.value {
         return row;
     }
-    let on = |item: &Item| -> Option<Value> { design::at(item, &apply.on.value).cloned() };
-    let own = on(&row.item);
-    for other in applied.iter().filter(|other| own.is_some() && on(&other.item) == own) {
+    let own = row.found.at(&apply.on.value);
+    for other in applied.iter().filter(|other| own.is_some() && other.found.at(&apply.on.value) == own) {
         for name in &apply.take {
-            if let Some(value) = other.item.get(&name.value) {
-                row.item.insert(name.value.clone(), value.clone());
+            if let Some(value) = other.found.at(&name.value) {
+                row.found.tree().insert(name.value.clone(), value);
             }
         }
     }

@@ -7,13 +7,13 @@ use crate::refusal::Refusal;
 
 /// The parameters as their types store them, or everything that is wrong with them.
 pub(super) fn checked(design: &CheckedDesign, pattern: &str, given: Item) -> Result<Item, Refusal> {
-    let known = design::parameters(design, pattern);
+    let known = design.parameters(pattern);
     let mut problems = Vec::new();
     let mut problem = |name: &str, message: String| {
         problems.push(Problem { kind: ProblemKind::Invalid, name: name.to_owned(), message });
     };
     let mut checked = Item::new();
-    for parameter in &known {
+    for parameter in known {
         match given.get(&parameter.name) {
             Some(value) => {
                 let value = design::coerced(&parameter.kind, value.clone());
@@ -43,7 +43,7 @@ pub(super) fn checked(design: &CheckedDesign, pattern: &str, given: Item) -> Res
 
 /// Those of the parameters that a pattern has.
 pub(super) fn own(design: &CheckedDesign, pattern: &str, given: &Item) -> Item {
-    let known = design::parameters(design, pattern);
+    let known = design.parameters(pattern);
     let own = given.iter().filter(|(name, _)| known.iter().any(|parameter| parameter.name == **name));
     own.map(|(name, value)| (name.clone(), value.clone())).collect()
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region, SharedHttpClient};
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_smithy_http_client::tls;
-use dynamo::operation::{ListStreams, TransactWriteItems};
+use dynamo::operation::{ListStreams, TransactWriteItem, TransactWriteItems};
 use dynamo::{ApiError, ErrorKind, Operation, Reply};
 
 use super::{Backend, Capabilities, Running};
@@ -79,7 +79,22 @@ impl Remote {
             TransactWriteItems { transact_items: Some(Vec::new()), ..TransactWriteItems::default() };
         let transactions = known(self.call(transaction.into()).await)?;
         let streams = known(self.call(ListStreams::default().into()).await)?;
-        Ok(Capabilities { transactions, streams })
+        let transaction_actions = if transactions { self.probe_actions().await } else { 0 };
+        Ok(Capabilities { transactions, streams, transaction_actions })
+    }
+
+    /// How many actions a transaction may have. A request with too many of them is refused with words that say how many there may be.
+    async fn probe_actions(&self) -> usize {
+        let most = Capabilities::ALL.transaction_actions;
+        let actions = vec![TransactWriteItem::default(); most + 1];
+        let many = TransactWriteItems { transact_items: Some(actions), ..TransactWriteItems::default() };
+        let refused = self.call(many.into()).await.err().map(|error| error.message).unwrap_or_default();
+        let limit = refused.split_once("length less than or equal to ").map(|(_, rest)| rest);
+        let digits = limit.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+        digits
+            .and_then(|digits| digits.parse().ok())
+            .filter(|limit| (1..=most).contains(limit))
+            .unwrap_or(most)
     }
 
     async fn call(&self, mut operation: Operation) -> Result<Reply, ApiError> {

@@ -1,6 +1,6 @@
 //! Types of a design as JSON Schema.
 
-use design::{Attribute, CheckedDesign, Entity, MapType, Precision, TimeRole, Type};
+use design::{Attribute, CheckedDesign, Entity, MapType, Operation, Piece, Precision, TimeRole, Type};
 use serde_json::{Map, Value, json};
 
 use super::is_given;
@@ -12,42 +12,48 @@ pub(crate) fn of_type(design: &CheckedDesign, kind: &Type) -> Value {
         Type::String => json!({ "type": "string" }),
         Type::Key => json!({ "type": "string", "minLength": 1, "pattern": without(&design.delimiters) }),
         Type::Slug => json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+$" }),
-        Type::Number => json!({ "type": "number" }),
-        Type::Integer | Type::Version => json!({ "type": "integer" }),
-        Type::Epoch => json!({ "type": "integer", "description": "Seconds since 1970." }),
-        Type::Ttl => {
-            json!({ "type": "integer", "description": "Seconds since 1970 after which the item may be removed." })
-        }
+        Type::Number => number("number", "At most 38 digits."),
+        Type::Integer | Type::Version => number("integer", "At most 38 digits."),
+        Type::Epoch => number("integer", "Seconds since 1970."),
+        Type::Ttl => number("integer", "Seconds since 1970 after which the item may be removed."),
         Type::Boolean => json!({ "type": "boolean" }),
         Type::Binary => json!({ "type": "string", "contentEncoding": "base64", "pattern": BASE64 }),
         Type::Any => json!({}),
         Type::Ulid => json!({ "type": "string", "pattern": "^[0-9A-HJKMNP-TV-Z]{26}$" }),
         Type::Ksuid => json!({ "type": "string", "pattern": "^[0-9A-Za-z]{27}$" }),
-        Type::Uuid => json!({ "type": "string", "format": "uuid" }),
+        Type::Uuid => json!({ "type": "string", "format": "uuid", "pattern": UUID }),
         Type::Time36 => json!({ "type": "string", "pattern": "^[0-9a-z]{20}$" }),
         Type::Timestamp(Precision::Seconds, _) => {
-            json!({ "type": "string", "pattern": format!("^{TIME}Z$"), "examples": ["2024-01-15T10:30:00Z"] })
+            json!({ "type": "string", "pattern": format!("^{DATE}T{TIME}Z$"), "examples": ["2024-01-15T10:30:00Z"] })
         }
         Type::Timestamp(Precision::Milliseconds, _) => {
-            json!({ "type": "string", "pattern": format!("^{TIME}\\.[0-9]{{3}}Z$"), "examples": ["2024-01-15T10:30:00.000Z"] })
+            json!({ "type": "string", "pattern": format!("^{DATE}T{TIME}\\.[0-9]{{3}}Z$"), "examples": ["2024-01-15T10:30:00.000Z"] })
         }
         Type::Timestamp(Precision::Varying, _) => json!({ "type": "string", "minLength": 1 }),
-        Type::Date => json!({ "type": "string", "format": "date" }),
+        Type::Date => json!({ "type": "string", "format": "date", "pattern": format!("^{DATE}$") }),
         Type::OneOf(values) => {
             json!({ "enum": values.iter().map(|value| json_of(&value.value)).collect::<Vec<_>>() })
         }
         Type::Map(map) => of_map(design, map),
         Type::List(element) => json!({ "type": "array", "items": of_type(design, element) }),
         Type::StringSet => set(json!({ "type": "string" })),
-        Type::NumberSet => set(json!({ "type": "number" })),
+        Type::NumberSet => set(number("number", "At most 38 digits.")),
         Type::BinarySet => set(json!({ "type": "string", "contentEncoding": "base64", "pattern": BASE64 })),
     }
 }
 
-/// A day and a time of it, to the second.
-const TIME: &str =
-    "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
+/// A day that there is: 29 February in leap years only.
+const DATE: &str = "(?:[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|\
+                    02-(?:0[1-9]|1[0-9]|2[0-8]))|(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)";
+/// A time of the day, to the second.
+const TIME: &str = "(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]";
+const UUID: &str = "^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$";
 const BASE64: &str = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$";
+
+/// A number as DynamoDB takes it. How many digits it has no schema can say.
+fn number(kind: &str, about: &str) -> Value {
+    json!({ "type": kind, "exclusiveMinimum": -1e126, "exclusiveMaximum": 1e126, "description": about })
+}
 
 fn set(items: Value) -> Value {
     json!({ "type": "array", "items": items, "uniqueItems": true, "minItems": 1 })
@@ -103,14 +109,55 @@ fn of_attribute(design: &CheckedDesign, attribute: &Attribute) -> Value {
     schema
 }
 
+/// An attribute of an entity: where it stands in a key, as a key takes it.
+fn of_member(design: &CheckedDesign, entity: &Entity, attribute: &Attribute) -> Value {
+    let mut schema = of_attribute(design, attribute);
+    as_key(design, entity, &attribute.name.value, &mut schema);
+    schema
+}
+
 /// A part of a key as it stands in a path.
-pub(crate) fn in_path(design: &CheckedDesign, kind: &Type) -> Value {
-    match of_type(design, kind) {
-        Value::Object(mut members) if members.get("type").is_some_and(|kind| kind == "string") => {
-            members.insert("minLength".to_owned(), 1.into());
-            Value::Object(members)
+pub(crate) fn in_path(design: &CheckedDesign, entity: &Entity, name: &str) -> Value {
+    let mut schema = of_type(design, &entity.type_at(name).unwrap_or(Type::Key));
+    as_key(design, entity, name, &mut schema);
+    schema
+}
+
+/// DynamoDB's limits for a partition key and for a sort key.
+const KEY_BYTES_MAX: [usize; 2] = [2048, 1024];
+
+/// Adds what the keys demand that an attribute stands in: it is a text without delimiters, and not too long. A key has bytes and a schema
+/// characters, so a text with others than ASCII may still be too long.
+fn as_key(design: &CheckedDesign, entity: &Entity, name: &str, schema: &mut Value) {
+    let Some(members) = schema.as_object_mut() else { return };
+    if members.get("type").is_none_or(|kind| kind != "string") {
+        return;
+    }
+    let mut room = None;
+    for key in entity.keys() {
+        // The first attribute of a key is its partition.
+        for (place, part) in key.parts.iter().enumerate() {
+            let most = KEY_BYTES_MAX.get(place).copied().unwrap_or(1024);
+            for choice in &part.choices {
+                let template = &choice.template.value;
+                if template.slots().any(|slot| slot.path == name) {
+                    let literals = template.pieces.iter().map(|piece| match piece {
+                        Piece::Literal(text) => text.len(),
+                        Piece::Slot(_) => 0,
+                    });
+                    let left = most.saturating_sub(literals.sum());
+                    room = Some(room.map_or(left, |room: usize| room.min(left)));
+                }
+            }
         }
-        schema => schema,
+    }
+    let Some(room) = room else { return };
+    let longest =
+        members.get("maxLength").and_then(Value::as_u64).and_then(|most| usize::try_from(most).ok());
+    members.insert("maxLength".to_owned(), longest.map_or(room, |longest| longest.min(room)).into());
+    members.insert("minLength".to_owned(), 1.into());
+    if !members.contains_key("pattern") {
+        members.insert("pattern".to_owned(), without(&design.delimiters).into());
     }
 }
 
@@ -157,7 +204,10 @@ fn of_answered(design: &CheckedDesign, kind: &Type, attribute: &Attribute) -> Va
 /// What is sent to make an item.
 pub(crate) fn created(design: &CheckedDesign, entity: &Entity) -> Value {
     let given = entity.attributes.iter().filter(|attribute| is_given(entity, attribute));
-    let mut schema = inputs(design, given);
+    let given = given.map(|attribute| {
+        (attribute.name.value.clone(), of_member(design, entity, attribute), is_required(attribute))
+    });
+    let mut schema = object(given);
     describe_identity(&mut schema, entity);
     schema
 }
@@ -180,19 +230,34 @@ pub(crate) fn changed(design: &CheckedDesign, entity: &Entity) -> Value {
         let holds_counter =
             entity.counters.iter().any(|counter| counter.attribute.value.split('.').next() == Some(name));
         if !identity.contains(&name) && !is_set_by_itself && !holds_counter {
-            properties.insert(name.to_owned(), nullable(of_attribute(design, attribute), attribute.optional));
+            properties
+                .insert(name.to_owned(), nullable(of_member(design, entity, attribute), attribute.optional));
         }
     }
     json!({ "type": "object", "properties": properties, "minProperties": 1, "additionalProperties": false })
 }
 
-/// An object of these attributes, each there unless it can be made or left out.
-pub(crate) fn inputs<'a>(design: &CheckedDesign, attributes: impl Iterator<Item = &'a Attribute>) -> Value {
+/// What is sent to carry out an operation. An input that is like an attribute is checked like it; left out may be what is marked so.
+pub(crate) fn inputs(design: &CheckedDesign, operation: &Operation) -> Value {
+    let inputs = operation.inputs.iter().map(|input| {
+        let attribute = &input.attribute;
+        let mut schema = of_attribute(design, attribute);
+        let like = input.like.as_ref().and_then(|like| like.value.trim_end_matches('?').split_once('.'));
+        if let Some((entity, name)) = like
+            && let Some(entity) = design.entity(entity)
+        {
+            as_key(design, entity, name, &mut schema);
+        }
+        (attribute.name.value.clone(), schema, !attribute.optional)
+    });
+    object(inputs)
+}
+
+/// An object of these members: name, schema, and whether it must be there. What need not be there may be null.
+fn object(members: impl Iterator<Item = (String, Value, bool)>) -> Value {
     let (mut properties, mut required) = (Map::new(), Vec::new());
-    for attribute in attributes {
-        let name = attribute.name.value.clone();
-        let is_required = is_required(attribute);
-        properties.insert(name.clone(), nullable(of_attribute(design, attribute), !is_required));
+    for (name, schema, is_required) in members {
+        properties.insert(name.clone(), nullable(schema, !is_required));
         if is_required {
             required.push(name);
         }

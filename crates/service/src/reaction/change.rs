@@ -1,8 +1,8 @@
 //! Changes: a record of a stream as items before and after, as their entities see them.
 
-use design::{Event, EventKind, ItemChange};
+use design::{CheckedDesign, Entity, Event, EventKind, ItemChange};
 use dynamo::operation::{OperationType, Record};
-use dynamo::{Item, StoredItem};
+use dynamo::{Item, StoredItem, Value};
 
 use crate::service::Service;
 
@@ -43,9 +43,25 @@ pub(super) fn changes(service: &Service, table: &str, record: &Record) -> Vec<Ch
     }
 }
 
+/// Whether anything of an item changed but its counters: those follow from other items, whose changes are events of their own.
+fn has_changed(entity: Option<&Entity>, old: Option<&Item>, new: Option<&Item>) -> bool {
+    let (Some(entity), Some(old), Some(new)) = (entity, old, new) else { return old != new };
+    if old == new || entity.counters.is_empty() {
+        return old != new;
+    }
+    let without_counters = |item: &Item| {
+        let mut item = item.clone();
+        for counter in &entity.counters {
+            design::put_at(&mut item, &counter.attribute.value, Value::Null);
+        }
+        item
+    };
+    without_counters(old) != without_counters(new)
+}
+
 /// Whether a change is one that an event means. A condition is about what an item becomes: it holds now and did not before. Of an item that is gone it
-/// is asked only by events that are about going.
-pub(super) fn is_meant(event: &Event, change: &Change) -> bool {
+/// is asked only by events that are about going. Without a condition, a change of counters alone is none: docs/decisions/0042.
+pub(super) fn is_meant(design: &CheckedDesign, event: &Event, change: &Change) -> bool {
     if event.entity.value != change.item.entity {
         return false;
     }
@@ -59,7 +75,9 @@ pub(super) fn is_meant(event: &Event, change: &Change) -> bool {
     if event.kind != kind && event.kind != EventKind::Change {
         return false;
     }
-    let Some(when) = &event.when else { return old != new };
+    let Some(when) = &event.when else {
+        return has_changed(design.entity(&event.entity.value), old, new);
+    };
     let holds = |item: &Item| design::holds(&when.condition, item, item);
     match (old, new) {
         (old, Some(new)) => holds(new) && !old.is_some_and(holds),

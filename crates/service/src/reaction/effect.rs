@@ -11,9 +11,6 @@ use crate::service::Service;
 use crate::state;
 use crate::write::{Plan, Sent, bind, plan, send};
 
-/// One action of a transaction is the checkpoint.
-const WRITES_MAX: usize = 99;
-
 /// What a change does.
 pub(super) enum Effect<'s> {
     /// Eventual counters; for what expired, everything.
@@ -31,7 +28,11 @@ pub(super) enum Effect<'s> {
 pub(super) fn effects(service: &Service, changes: Vec<Change>) -> Vec<Effect<'_>> {
     let mut effects = Vec::new();
     for change in changes {
-        let meant = service.design().reactions.iter().filter(|reaction| is_meant(&reaction.on, &change));
+        let meant = service
+            .design()
+            .reactions
+            .iter()
+            .filter(|reaction| is_meant(service.design(), &reaction.on, &change));
         let meant = meant.collect::<Vec<_>>();
         effects.push(Effect::Consequences(change.clone()));
         effects.extend(design::refreshes(service.design(), &change.item).into_iter().map(Effect::Refresh));
@@ -93,8 +94,7 @@ impl Effect<'_> {
                     (plan(service, &write, &ids).await?, Vec::new())
                 }
                 Effect::Hook(reaction, change) => {
-                    let plan = Plan { writes: Vec::new(), read: Vec::new() };
-                    (plan, event::queued(service, reaction, change, place).into_iter().collect())
+                    (Plan::default(), event::queued(service, reaction, change, place).into_iter().collect())
                 }
             };
             if plan.writes.is_empty() && extra.is_empty() {
@@ -151,13 +151,15 @@ async fn send_all(
     extra: Vec<dynamo::operation::TransactWriteItem>,
 ) -> Result<Sent, Refusal> {
     let Plan { writes, read } = plan;
-    let mut parts = writes.chunks(WRITES_MAX).map(<[PlannedWrite]>::to_vec).collect::<Vec<_>>();
+    // Checkpoint and event go with the last part.
+    let writes_max = service.backend().capabilities().transaction_actions.saturating_sub(extra.len()).max(1);
+    let mut parts = writes.chunks(writes_max).map(<[PlannedWrite]>::to_vec).collect::<Vec<_>>();
     let last = parts.pop().unwrap_or_default();
     for writes in parts {
-        match send(service, &Plan { writes, read: read.clone() }, Vec::new()).await {
+        match send(service, Plan { writes, read: read.clone() }, Vec::new()).await {
             Ok(Sent::Done) | Err(Refusal::Exists { .. }) => {}
             other => return other,
         }
     }
-    send(service, &Plan { writes: last, read }, extra).await
+    send(service, Plan { writes: last, read }, extra).await
 }

@@ -202,9 +202,9 @@ impl Follower<'_> {
 
     /// Moves the checkpoint on by itself. False if somebody else moved it.
     async fn note(&self, from: &Checkpoint, to: &Checkpoint) -> Result<bool, Refusal> {
-        let plan = Plan { writes: Vec::new(), read: Vec::new() };
         for attempt in 0..self.service.options().attempts_max {
-            match send(self.service, &plan, vec![from.moved(self.service, &self.shard, to)]).await? {
+            match send(self.service, Plan::default(), vec![from.moved(self.service, &self.shard, to)]).await?
+            {
                 Sent::Done => return Ok(true),
                 Sent::ExtraFailed => return Ok(false),
                 Sent::Lost => crate::backoff::pause(self.service, attempt).await,
@@ -234,11 +234,10 @@ impl Follower<'_> {
                 Value::from(now_milliseconds.div_euclid(1_000) + DEAD_LETTER_SECONDS),
             ),
         ]);
-        let plan = Plan { writes: Vec::new(), read: Vec::new() };
         for attempt in 0..self.service.options().attempts_max {
             let actions =
                 vec![state::put(&letter, content.clone(), None), from.moved(self.service, &self.shard, to)];
-            match send(self.service, &plan, actions).await? {
+            match send(self.service, Plan::default(), actions).await? {
                 Sent::Done => return Ok(true),
                 Sent::ExtraFailed => return Ok(false),
                 Sent::Lost => crate::backoff::pause(self.service, attempt).await,

@@ -25,16 +25,18 @@ pub(crate) async fn handle(place: &EntityPlace<'_>, method: &Method, request: &R
 
 async fn read(place: &EntityPlace<'_>, request: &Request<Bytes>) -> Outcome {
     let consistent = is_consistent(request)?;
-    let found = place.service.get(place.name(), place.key_item(), consistent).await?;
+    let found = place.service.find(place.entity, &place.key_item(), consistent).await?;
     let found = found.ok_or_else(|| place.not_found())?;
-    let tag = found.version.and_then(etag);
+    let tag = found.version().and_then(etag);
     let seen = request.headers().get(IF_NONE_MATCH);
     let mut answer = if tag.is_some() && tag.as_ref() == seen {
         let mut answer = Response::new(Bytes::new());
         *answer.status_mut() = StatusCode::NOT_MODIFIED;
         answer
     } else {
-        json_answer(StatusCode::OK, entity_json(&found))
+        let mut body = Vec::new();
+        found.write_json(&[], &mut body);
+        json_answer(StatusCode::OK, body)
     };
     if let Some(tag) = tag {
         answer.headers_mut().insert(ETAG, tag);

@@ -4,11 +4,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use dynamo::{Item, Value};
+use dynamo::{Item, Shape, Value, ValueRef};
 use jiter::{Jiter, JiterError, Peek};
 
 /// DynamoDB's limit for the depth of an attribute.
 const DEPTH_MAX: usize = 32;
+
+/// Members of an object that are looked through one by one.
+const SMALL: usize = 16;
 
 /// A JSON value. Numbers are texts still: 38 digits fit no number of the machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,18 +82,34 @@ fn list(jiter: &mut Jiter<'_>, depth: usize) -> Result<Json, Fault> {
 
 fn object(jiter: &mut Jiter<'_>, depth: usize) -> Result<Json, Fault> {
     let mut members: Vec<(String, Json)> = Vec::new();
-    let mut known = std::collections::HashSet::new();
+    let mut known = Known::default();
     let mut next = jiter.known_object()?.map(str::to_owned);
     while let Some(name) = next {
         let peek = jiter.peek()?;
         let found = value(jiter, peek, depth + 1)?;
-        if !known.insert(name.clone()) {
+        if known.has(&members, &name) {
             return Err(Fault::Bound(format!("the member `{name}` is there twice")));
         }
         members.push((name, found));
         next = jiter.next_key()?.map(str::to_owned);
     }
     Ok(Json::Object(members))
+}
+
+/// The names of an object's members. Most objects are small, and looking through them costs less than hashing.
+#[derive(Default)]
+struct Known(std::collections::HashSet<String>);
+
+impl Known {
+    fn has(&mut self, members: &[(String, Json)], name: &str) -> bool {
+        if members.len() < SMALL {
+            return members.iter().any(|(known, _)| known == name);
+        }
+        if self.0.is_empty() {
+            self.0.extend(members.iter().map(|(known, _)| known.clone()));
+        }
+        !self.0.insert(name.to_owned())
+    }
 }
 
 /// Writes a value.
@@ -106,6 +125,33 @@ pub(crate) fn write_value(value: &Value, out: &mut Vec<u8>) {
         Value::Ss(set) => write_list(set, out, |text, out| write_text(text, out)),
         Value::Ns(set) => write_list(set, out, |number, out| number.write_decimal(out)),
         Value::Bs(set) => write_list(set, out, |bytes, out| write_text(&STANDARD.encode(bytes), out)),
+    }
+}
+
+/// Writes a stored value, straight from its bytes.
+pub(crate) fn write_stored_value(value: ValueRef<'_>, out: &mut Vec<u8>) {
+    match value.shape() {
+        Shape::S(text) => write_text(text, out),
+        Shape::N(number) => number.to_number().write_decimal(out),
+        Shape::B(bytes) => write_text(&STANDARD.encode(bytes), out),
+        Shape::Bool(flag) => out.extend_from_slice(if flag { b"true" } else { b"false" }),
+        Shape::Null => out.extend_from_slice(b"null"),
+        Shape::L(list) => write_list(list, out, write_stored_value),
+        Shape::M(map) => {
+            out.push(b'{');
+            for (place, (name, value)) in map.enumerate() {
+                if place > 0 {
+                    out.push(b',');
+                }
+                write_text(name, out);
+                out.push(b':');
+                write_stored_value(value, out);
+            }
+            out.push(b'}');
+        }
+        Shape::Ss(set) => write_list(set.texts(), out, write_text),
+        Shape::Ns(set) => write_list(set.numbers(), out, |number, out| number.to_number().write_decimal(out)),
+        Shape::Bs(set) => write_list(set, out, |bytes, out| write_text(&STANDARD.encode(bytes), out)),
     }
 }
 

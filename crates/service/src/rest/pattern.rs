@@ -17,10 +17,14 @@ const CURSOR: &str = "cursor";
 
 /// Answers a pattern.
 pub(crate) async fn ask(service: &Service, pattern: &Pattern, request: &Request<Bytes>) -> Outcome {
-    let name = &pattern.name.value;
     let (parameters, page) = read(service, pattern, query::parameters(request.uri().query())?)?;
-    let answer = service.ask(name, parameters, page).await?;
-    Ok(json_answer(StatusCode::OK, answer_bytes(pattern, &answer)))
+    let asked = crate::ask::found(service, pattern, parameters, page).await?;
+    let selected = crate::ask::selected(pattern);
+    let parts = asked.parts.iter().map(|(name, items)| (name.as_str(), items.as_slice())).collect::<Vec<_>>();
+    let body = bytes_of(pattern, &asked.items, &parts, asked.cursor.as_deref(), |found, out| {
+        found.write_json(&selected, out);
+    });
+    Ok(json_answer(StatusCode::OK, body))
 }
 
 fn read(
@@ -28,7 +32,7 @@ fn read(
     pattern: &Pattern,
     given: Vec<(String, String)>,
 ) -> Result<(Item, PageRequest), ProblemDetails> {
-    let known = design::parameters(service.design(), &pattern.name.value);
+    let known = service.design().parameters(&pattern.name.value);
     let mut item = Item::new();
     let mut page = PageRequest::default();
     let mut problems = Vec::new();
@@ -45,7 +49,7 @@ fn read(
                 Err(message) => problems.push(body::invalid(LIMIT, message)),
             },
             (None, CURSOR) => page.cursor = Some(text),
-            (None, _) => problems.push(body::invalid(&name, unknown(&name, pattern, &known))),
+            (None, _) => problems.push(body::invalid(&name, unknown(&name, pattern, known))),
         }
     }
     if problems.is_empty() {
@@ -85,24 +89,37 @@ fn unknown(name: &str, pattern: &Pattern, known: &[Parameter]) -> String {
     }
 }
 
+/// The answer of a pattern as JSON.
 pub(crate) fn answer_bytes(pattern: &Pattern, answer: &Answer) -> Vec<u8> {
+    let parts = answer.parts.iter().map(|part| (part.name.as_str(), part.items.as_slice()));
+    let parts = parts.collect::<Vec<_>>();
+    bytes_of(pattern, &answer.items, &parts, answer.cursor.as_deref(), write_entity)
+}
+
+fn bytes_of<T>(
+    pattern: &Pattern,
+    items: &[T],
+    parts: &[(&str, &[T])],
+    cursor: Option<&str>,
+    write: impl Fn(&T, &mut Vec<u8>),
+) -> Vec<u8> {
     let mut out = Vec::new();
     if matches!(pattern.kind, PatternKind::Collect(_)) {
         out.extend_from_slice(b"{\"parts\":{");
-        for (place, part) in answer.parts.iter().enumerate() {
+        for (place, (name, items)) in parts.iter().enumerate() {
             if place > 0 {
                 out.push(b',');
             }
-            json::write_text(&part.name, &mut out);
+            json::write_text(name, &mut out);
             out.push(b':');
-            json::write_list(&part.items, &mut out, write_entity);
+            json::write_list(*items, &mut out, &write);
         }
         out.push(b'}');
     } else {
         out.extend_from_slice(b"{\"items\":");
-        json::write_list(&answer.items, &mut out, write_entity);
+        json::write_list(items, &mut out, &write);
     }
-    if let Some(cursor) = &answer.cursor {
+    if let Some(cursor) = cursor {
         out.extend_from_slice(b",\"cursor\":");
         json::write_text(cursor, &mut out);
     }

@@ -10,7 +10,7 @@ use dynamo::operation::{Delete, TransactWriteItem, Update};
 use dynamo::{Item, Number, Value};
 
 use super::outcome::{self, Remembered};
-use super::send::ACTIONS_MAX;
+use super::send::actions_max;
 use super::{Plan, Sent, left, plan, send};
 use crate::answer::Written;
 use crate::ids::Ids;
@@ -84,9 +84,8 @@ async fn forget(service: &Service, key: &str) -> Result<(), Refusal> {
         ..Delete::default()
     };
     let action = TransactWriteItem { delete: Some(delete), ..TransactWriteItem::default() };
-    let plan = Plan { writes: Vec::new(), read: Vec::new() };
     // Where somebody else has done a chunk meanwhile, or it could not be taken back, it stays and can be resumed.
-    send(service, &plan, vec![action]).await.map(drop)
+    send(service, Plan::default(), vec![action]).await.map(drop)
 }
 
 /// How many elements the longest of its lists has.
@@ -105,24 +104,25 @@ fn total(operation: &Operation, inputs: &Item) -> usize {
 /// before anything is put down.
 async fn fits(service: &Service, mut write: Write<'_>, total: usize) -> Result<bool, Refusal> {
     if let Write::Operation { part, .. } = &mut write
-        && total >= ACTIONS_MAX
+        && total >= actions_max(service)
     {
         *part = Some(0..1);
     }
     let ids = Ids::new(&service.options().random.bytes(), service.now_milliseconds());
     let plan = plan(service, &write, &ids).await?;
-    Ok(total < ACTIONS_MAX && is_small(&plan))
+    Ok(total < actions_max(service) && is_small(service, &plan))
 }
 
 /// True if a plan and one more action fit one transaction.
-fn is_small(plan: &Plan) -> bool {
+fn is_small(service: &Service, plan: &Plan) -> bool {
     let size = |write: &design::PlannedWrite| {
         let put = write.action.put.as_ref().and_then(|put| put.item.as_ref());
         let update =
             write.action.update.as_ref().and_then(|update| update.expression_attribute_values.as_ref());
         put.map_or(0, dynamo::item_size_bytes) + update.map_or(0, dynamo::item_size_bytes) + 200
     };
-    plan.writes.len() < ACTIONS_MAX && plan.writes.iter().map(size).sum::<usize>() <= TRANSACTION_BYTES_MAX
+    let bytes = plan.writes.iter().map(size).sum::<usize>();
+    plan.writes.len() < actions_max(service) && bytes <= TRANSACTION_BYTES_MAX
 }
 
 /// How far an operation got, and what its ids are made from.
@@ -162,9 +162,9 @@ async fn begin(service: &Service, key: &str, fingerprint: &str) -> Result<Rememb
         ("now".to_owned(), Value::from(service.now_milliseconds())),
         ("done".to_owned(), Value::from(0)),
     ]);
-    let plan = Plan { writes: Vec::new(), read: Vec::new() };
     for attempt in 0..service.options().attempts_max {
-        let sent = send(service, &plan, vec![outcome::remember(service, key, content.clone())]).await?;
+        let sent =
+            send(service, Plan::default(), vec![outcome::remember(service, key, content.clone())]).await?;
         if sent == Sent::Lost {
             crate::backoff::pause(service, attempt).await;
             continue;
@@ -213,19 +213,19 @@ async fn run(
             part: Some(part.clone()),
         };
         let bound = plan(service, &write, &progress.ids(&part.start.to_string())).await;
-        let plan = bound.map_err(|refusal| partly(&progress, total, refusal))?;
-        if !is_small(&plan) && part.len() > 1 {
+        let mut plan = bound.map_err(|refusal| partly(&progress, total, refusal))?;
+        if !is_small(service, &plan) && part.len() > 1 {
             size = part.len() / 2;
             continue;
         }
         let moved = advance(service, key, part.start, part.end);
+        let made = left(service, &mut plan.writes);
         let sent =
-            send(service, &plan, vec![moved]).await.map_err(|refusal| partly(&progress, total, refusal))?;
+            send(service, plan, vec![moved]).await.map_err(|refusal| partly(&progress, total, refusal))?;
         match sent {
             Sent::Done => {
-                items.extend(
-                    left(service, &plan.writes).into_iter().take(ITEMS_MAX - items.len().min(ITEMS_MAX)),
-                );
+                let room = ITEMS_MAX - items.len().min(ITEMS_MAX);
+                items.extend(made.into_iter().take(room));
                 progress.done = part.end;
                 attempt = 0;
             }
@@ -280,9 +280,8 @@ async fn finish(service: &Service, key: &str, items: &[crate::answer::Entity]) -
         ..Update::default()
     };
     let action = TransactWriteItem { update: Some(update), ..TransactWriteItem::default() };
-    let plan = Plan { writes: Vec::new(), read: Vec::new() };
     for attempt in 0..service.options().attempts_max {
-        if send(service, &plan, vec![action.clone()]).await? == Sent::Done {
+        if send(service, Plan::default(), vec![action.clone()]).await? == Sent::Done {
             return Ok(());
         }
         crate::backoff::pause(service, attempt).await;

@@ -7,7 +7,7 @@ use design::Write;
 use dynamo::operation::TransactWriteItem;
 use dynamo::{Item, Value};
 
-use super::send::ACTIONS_MAX;
+use super::send::actions_max;
 use super::{Sent, left, plan, send};
 use crate::answer::{Entity, Written};
 use crate::ids::Ids;
@@ -75,17 +75,17 @@ async fn first_time(
     let seed = service.options().random.bytes();
     for attempt in 0..service.options().attempts_max {
         let ids = Ids::new(&seed, service.now_milliseconds());
-        let plan = plan(service, write, &ids).await?;
-        if plan.writes.len() >= ACTIONS_MAX {
+        let mut plan = plan(service, write, &ids).await?;
+        if plan.writes.len() >= actions_max(service) {
             let message = "has no room: the write fills a whole transaction";
             return Err(Refusal::invalid("idempotency key", message));
         }
-        let items = left(service, &plan.writes);
+        let items = left(service, &mut plan.writes);
         let content = Item::from([
             ("fingerprint".to_owned(), Value::from(fingerprint)),
             ("items".to_owned(), kept(service, &items)),
         ]);
-        match send(service, &plan, vec![remember(service, key, content)]).await? {
+        match send(service, plan, vec![remember(service, key, content)]).await? {
             Sent::Done => return Ok(Some(Written { items, repeated: false })),
             Sent::ExtraFailed => return Ok(None),
             Sent::Lost => crate::backoff::pause(service, attempt).await,

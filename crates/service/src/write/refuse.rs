@@ -61,7 +61,7 @@ pub(super) fn failed_write(design: &CheckedDesign, write: &PlannedWrite) -> Refu
             attributes: declared.identity().into_iter().map(str::to_owned).collect(),
         };
     }
-    if write.action.put.is_some() {
+    if write.creates {
         let message = message.unwrap_or_else(|| format!("there is such a {entity} already"));
         return Refusal::Exists { entity, message };
     }

@@ -10,7 +10,9 @@ use crate::refusal::Refusal;
 use crate::service::Service;
 
 /// One transaction has at most so many actions.
-pub(crate) const ACTIONS_MAX: usize = 100;
+pub(crate) fn actions_max(service: &Service) -> usize {
+    service.backend().capabilities().transaction_actions
+}
 
 /// What came of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,22 +28,22 @@ pub(crate) enum Sent {
 /// Sends the writes of a plan, with extra actions in the same transaction.
 pub(crate) async fn send(
     service: &Service,
-    plan: &Plan,
+    mut plan: Plan,
     extra: Vec<TransactWriteItem>,
 ) -> Result<Sent, Refusal> {
-    let Some(request) = request(&plan.writes, extra) else { return Ok(Sent::Done) };
+    let Some(request) = request(&mut plan.writes, extra) else { return Ok(Sent::Done) };
     match service.run(request).await {
         Ok(_) => Ok(Sent::Done),
-        Err(error) => failed(service, plan, error),
+        Err(error) => failed(service, &plan, error),
     }
 }
 
 /// The request for some writes and extra actions: a single write by itself.
-fn request(writes: &[PlannedWrite], extra: Vec<TransactWriteItem>) -> Option<Operation> {
+fn request(writes: &mut [PlannedWrite], extra: Vec<TransactWriteItem>) -> Option<Operation> {
     if extra.is_empty() {
         return design::requests(writes, None);
     }
-    let actions = writes.iter().map(|write| write.action.clone()).chain(extra).collect();
+    let actions = writes.iter_mut().map(|write| std::mem::take(&mut write.action)).chain(extra).collect();
     let request = TransactWriteItems { transact_items: Some(actions), ..TransactWriteItems::default() };
     Some(request.into())
 }

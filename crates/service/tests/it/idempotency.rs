@@ -1,9 +1,12 @@
 //! Idempotency keys: done once, answered alike, refused for anything else.
 
-use dynamo::Value;
-use monotable_service::{Changes, Refusal, WriteOptions};
+use std::sync::Arc;
 
-use crate::support::{assert_sound, item, seeded, texts};
+use design::{Source, check, text};
+use dynamo::Value;
+use monotable_service::{Changes, Embedded, Options, Refusal, Service, WriteOptions};
+
+use crate::support::{assert_sound, engine, item, seeded, texts};
 
 fn key(key: &str) -> WriteOptions {
     WriteOptions { idempotency_key: Some(key.to_owned()), ..WriteOptions::default() }
@@ -85,4 +88,53 @@ async fn of_many_at_once_one_writes_and_all_are_answered() {
     ids.dedup();
     assert_eq!(ids.len(), 1);
     assert_sound(&service).await;
+}
+
+/// A design whose operation makes as many items as a list has.
+fn list_of(most: usize) -> String {
+    format!(
+        r#"design = "list"
+
+[table.List]
+partition-key = "PK"
+sort-key      = "SK"
+
+[entity.Entry]
+key = {{ PK = "L#{{list}}", SK = "E#{{number}}" }}
+
+[entity.Entry.attributes]
+list   = "key"
+number = "key"
+
+[pattern.entries]
+where = 'PK = "L#{{list}}"'
+
+[operation.fill]
+input = {{ list = "Entry.list", numbers = {{ type = "key[]", max-items = {most} }} }}
+
+[[operation.fill.step]]
+create = "Entry"
+each   = {{ number = "numbers" }}
+"#
+    )
+}
+
+#[tokio::test]
+async fn the_largest_write_that_a_design_may_have_takes_a_key() {
+    let source = Source::new("list.toml", list_of(100));
+    let report = check(&source);
+    let refused = text(&source, &report.findings);
+    assert!(report.design.is_none() && refused.contains("a transaction has room for 99"), "{refused}");
+
+    let design = check(&Source::new("list.toml", list_of(99))).design.unwrap();
+    let (engine, clock) = engine();
+    let options = Options { clock, ..Options::default() };
+    let service = Service::new(design, Arc::new(Embedded::new(engine)), options);
+    service.prepare().await.unwrap();
+    let numbers = (0..99).map(|number| Value::S(format!("n{number}"))).collect::<Vec<_>>();
+    let input = || item([("list", Value::from("a")), ("numbers", Value::L(numbers.clone()))]);
+    let first = service.operate("fill", input(), key("k")).await.unwrap();
+    assert_eq!((first.items.len(), first.repeated), (99, false));
+    let again = service.operate("fill", input(), key("k")).await.unwrap();
+    assert_eq!((again.items, again.repeated), (first.items, true));
 }

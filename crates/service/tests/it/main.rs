@@ -13,6 +13,7 @@ mod chunks;
 mod cost;
 mod examples;
 mod idempotency;
+mod openapi;
 mod patterns;
 mod races;
 mod reactions;

@@ -101,6 +101,31 @@ async fn every_update_of_one_item_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_operation_reads_and_uses_is_still_so_when_it_writes() {
+    let service = seeded("story-hub").await;
+    let made = at_once(&service, |service, number| async move {
+        let title = format!("Branch {number}");
+        let mut input = texts([
+            ("storyId", "01HMZ700000000000000000001"),
+            ("parentNodeId", "01HMZ200000000000000000001"),
+            ("authorId", "ben"),
+            ("title", &title),
+            ("content", "…"),
+        ]);
+        input.insert("depth".to_owned(), Value::from(1));
+        let written = service.operate("add-branch", input, once()).await.unwrap();
+        let chapter = written.items.into_iter().find(|item| item.name == "Chapter").unwrap();
+        chapter.item["order"].clone()
+    })
+    .await;
+    let mut orders = made.iter().map(|order| format!("{order:?}")).collect::<Vec<_>>();
+    orders.sort();
+    orders.dedup();
+    assert_eq!(orders.len(), CLIENTS, "branches with the same order: {made:?}");
+    assert_sound(&service).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn anything_at_once_leaves_all_five_designs_sound() {
     let soft_delete = seeded("story-nodes").await;
     at_once(&soft_delete, |service, number| async move {

@@ -136,7 +136,7 @@ impl Backend for Plain {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { transactions: false, streams: true }
+        Capabilities { transactions: false, streams: true, transaction_actions: 0 }
     }
 
     fn name(&self) -> String {

@@ -1,5 +1,6 @@
 //! The five systems end to end, through HTTP: each file is the story of one of them, and covers every pattern, operation and consequence
-//! that its document asks for. Every story is told twice: on the embedded engine, and on a remote backend through the AWS SDK.
+//! that its document asks for. Every story is told on the embedded engine, on a remote backend through the
+//! AWS SDK (a server of ours), and, with `scripts/test-dynamodb-local`, on Amazon's DynamoDB Local.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,20 +9,37 @@
     reason = "a test that cannot go on fails"
 )]
 
-/// Makes tests of stories: functions that are given a world with their design.
+/// Makes tests of stories: functions that are given a world with their design. Stories that need the passing of time are told only where the
+/// clock of the database is in our hands.
 macro_rules! stories {
-    ($design:literal: $($story:ident,)*) => {
+    ($design:literal: $($story:ident,)* $(; as time passes: $($timed:ident,)*)?) => {
         mod embedded {
             $(#[test]
             fn $story() {
                 super::$story(&super::World::of($design));
             })*
+            $($(#[test]
+            fn $timed() {
+                super::$timed(&super::World::of($design));
+            })*)?
         }
 
         mod remote {
             $(#[test]
             fn $story() {
                 super::$story(&super::World::remote($design));
+            })*
+            $($(#[test]
+            fn $timed() {
+                super::$timed(&super::World::remote($design));
+            })*)?
+        }
+
+        mod dynamodb_local {
+            $(#[test]
+            #[ignore = "needs Amazon's DynamoDB Local: scripts/test-dynamodb-local"]
+            fn $story() {
+                super::$story(&super::World::dynamodb_local($design));
             })*
         }
     };

@@ -3,12 +3,15 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
 use design::{Source, check};
 use engine::{Engine, ManualClock};
-use monotable_service::{Backend, Embedded, HttpPoster, Options, Remote, RemoteSettings, Rest, Service};
+use monotable_service::{
+    Backend, Embedded, HttpPoster, Options, Prefixed, Remote, RemoteSettings, Rest, Service,
+};
 use serde_json::Value;
 use server::{Answering, Pages, Server, Settings, Stopper};
 use tokio::runtime::Runtime;
@@ -68,14 +71,21 @@ impl World {
     pub(crate) fn remote(name: &str) -> World {
         World::new(name, |engine, runtime| {
             let database = Listening::start(engine, None);
-            let settings = RemoteSettings {
-                endpoint_url: Some(format!("http://{}", database.address)),
-                region: Some("us-east-1".to_owned()),
-                access_key: Some(("test".to_owned(), "test".to_owned())),
-                ..RemoteSettings::default()
-            };
-            let backend = runtime.block_on(Remote::connect(settings)).unwrap();
+            let backend = connected(runtime, format!("http://{}", database.address));
             (Arc::new(backend), Some(database))
+        })
+    }
+
+    /// The same on Amazon's DynamoDB Local, which somebody has started and whose endpoint stands in the environment. Worlds share it, so each has
+    /// tables of its own.
+    pub(crate) fn dynamodb_local(name: &str) -> World {
+        static WORLDS: AtomicUsize = AtomicUsize::new(0);
+        let endpoint = std::env::var("MONOTABLE_DYNAMODB_LOCAL");
+        let endpoint = endpoint.expect("MONOTABLE_DYNAMODB_LOCAL is the endpoint of DynamoDB Local");
+        World::new(name, |_, runtime| {
+            let number = WORLDS.fetch_add(1, Ordering::SeqCst);
+            let prefix = format!("w{}-{number}-", std::process::id());
+            (Arc::new(Prefixed::new(Arc::new(connected(runtime, endpoint)), prefix)), None)
         })
     }
 
@@ -209,6 +219,17 @@ impl World {
         stream.write_all(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes()).unwrap();
         Reply::read(stream)
     }
+}
+
+/// A backend at an endpoint.
+fn connected(runtime: &Runtime, endpoint_url: String) -> Remote {
+    let settings = RemoteSettings {
+        endpoint_url: Some(endpoint_url),
+        region: Some("us-east-1".to_owned()),
+        access_key: Some(("test".to_owned(), "test".to_owned())),
+        ..RemoteSettings::default()
+    };
+    runtime.block_on(Remote::connect(settings)).unwrap()
 }
 
 impl Drop for Listening {
