@@ -13,6 +13,7 @@
 //! Path of a write: `Committer::run` -> queue -> [`Shared::commit`] (decide, apply, sync, publish) -> answer.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,7 @@ use crate::catalog::{Catalog, CatalogChange};
 use crate::clock::Clock;
 use crate::collection;
 use crate::fault::Fault;
+use crate::history;
 use crate::layout::{CollectionId, record_key};
 use crate::metrics::Metrics;
 use crate::options::{Durability, Options};
@@ -33,7 +35,7 @@ use crate::totals::{Totals, TotalsChange};
 
 /// The most tasks in one group: bounds the latency of the first and the size of a batch.
 const GROUP_TASKS_MAX: usize = 1024;
-/// A commit has room for so many stream records; 1,024 tasks of 100 items stay far below.
+/// A commit has room for so many records of streams and histories; 1,024 tasks of 100 items stay far below.
 const RECORDS_PER_COMMIT: u64 = 1 << 20;
 /// Room for an item, two index entries and a record; more grows.
 const WRITES_PER_TASK: usize = 4;
@@ -55,6 +57,10 @@ pub(crate) struct View {
 pub(crate) struct Latest<'a> {
     pub(crate) catalog: &'a Arc<Catalog>,
     pub(crate) now_milliseconds: i64,
+    /// The time of this commit in histories: now, or that of the commit before where the clock went back.
+    pub(crate) history_milliseconds: i64,
+    /// The number that the next record gets: all that was recorded before is below it.
+    pub(crate) next_sequence: u64,
     pub(crate) item_collection_bytes_max: u64,
     snapshot: &'a Snapshot,
     written: &'a FxHashMap<(Space, Bytes), Option<Bytes>>,
@@ -76,6 +82,11 @@ impl Latest<'_> {
         self.written.contains_key(&(space, key.clone()))
     }
 
+    /// The same state, for a task that leads a table to where it was: on the way there, item collections may be of any size.
+    pub(crate) fn without_limits(&self) -> Latest<'_> {
+        Latest { item_collection_bytes_max: u64::MAX, ..*self }
+    }
+
     /// The state before this group: all there is for a task that runs alone.
     pub(crate) fn snapshot(&self) -> &Snapshot {
         self.snapshot
@@ -87,7 +98,7 @@ impl Latest<'_> {
 pub(crate) struct Changes {
     /// Keys to put and remove.
     pub(crate) batch: Batch,
-    /// Stream records, in order; the group gives them their numbers.
+    /// Records of streams and histories, in order; the group gives them their numbers.
     pub(crate) records: Vec<(CollectionId, Bytes)>,
     /// What is added to the totals of collections.
     pub(crate) totals: Vec<(CollectionId, TotalsChange)>,
@@ -169,6 +180,8 @@ struct Shared {
     clock: Arc<dyn Clock>,
     durability: Durability,
     item_collection_bytes_max: u64,
+    /// The latest time that a commit had.
+    history_milliseconds: AtomicI64,
     owner: Mutex<Owner>,
     queue: Mutex<Queue>,
     wake: Condvar,
@@ -211,12 +224,14 @@ impl Committer {
         let snapshot = store.snapshot();
         let catalog = Arc::new(Catalog::load(&snapshot)?);
         let totals = Totals::load(&snapshot)?;
+        let history_milliseconds = history::latest_milliseconds(&catalog, &snapshot)?;
         let kept = durability.is_on_disk().then_some(snapshot);
         let shared = Arc::new(Shared {
             store,
             clock: options.clock.clone(),
             durability,
             item_collection_bytes_max: options.item_collection_bytes_max,
+            history_milliseconds: AtomicI64::new(history_milliseconds),
             owner: Mutex::new(Owner {
                 catalog: catalog.clone(),
                 last_reopen: None,
@@ -257,6 +272,11 @@ impl Committer {
     /// The time, from the engine's clock.
     pub(crate) fn now_milliseconds(&self) -> i64 {
         self.shared.clock.now_milliseconds()
+    }
+
+    /// The time that a commit would have now: never before that of one that was made.
+    pub(crate) fn history_milliseconds(&self) -> i64 {
+        self.shared.history_milliseconds()
     }
 
     /// Why writes are refused now, if they are.
@@ -451,6 +471,10 @@ impl Shared {
         Ok(snapshot)
     }
 
+    fn history_milliseconds(&self) -> i64 {
+        self.clock.now_milliseconds().max(self.history_milliseconds.load(Ordering::Relaxed))
+    }
+
     fn make_durable(&self, owner: &mut Owner) -> Result<(), StoreError> {
         let due = match self.durability {
             Durability::Sync => true,
@@ -512,6 +536,7 @@ struct Group<'a> {
     shared: &'a Shared,
     owner: &'a mut Owner,
     now_milliseconds: i64,
+    history_milliseconds: i64,
     batch: Batch,
     /// What earlier tasks wrote; kept only where a later task can ask.
     written: FxHashMap<(Space, Bytes), Option<Bytes>>,
@@ -524,8 +549,10 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     fn new(shared: &'a Shared, owner: &'a mut Owner, tasks: usize) -> Group<'a> {
+        let now_milliseconds = shared.clock.now_milliseconds();
         Group {
-            now_milliseconds: shared.clock.now_milliseconds(),
+            now_milliseconds,
+            history_milliseconds: now_milliseconds.max(shared.history_milliseconds.load(Ordering::Relaxed)),
             batch: if tasks > 1 { Batch::with_capacity(tasks * WRITES_PER_TASK) } else { Batch::default() },
             written: FxHashMap::default(),
             shows_writes: tasks > 1,
@@ -541,6 +568,8 @@ impl<'a> Group<'a> {
         Latest {
             catalog: &self.catalog,
             now_milliseconds: self.now_milliseconds,
+            history_milliseconds: self.history_milliseconds,
+            next_sequence: self.next_sequence,
             item_collection_bytes_max: self.shared.item_collection_bytes_max,
             snapshot,
             written: &self.written,
@@ -596,6 +625,8 @@ impl<'a> Group<'a> {
         if self.shared.durability.is_on_disk() {
             totals.put(&mut self.batch);
         }
+        // Even if the commit fails: it may come back when the store is opened again.
+        self.shared.history_milliseconds.store(self.history_milliseconds, Ordering::Relaxed);
         self.shared.store.apply(self.batch)?;
         self.shared.make_durable(self.owner)?;
         self.shared.totals.lock().replace(totals);

@@ -1,16 +1,19 @@
 //! DynamoDB as an embedded, durable library.
 
 mod arn;
+mod backup;
 mod capacity;
 mod catalog;
 mod change;
 mod clock;
 mod collection;
 mod commit;
+mod copying;
 mod describe;
 mod engine;
 mod expressions;
 mod fault;
+mod history;
 mod housekeeping;
 mod keys;
 mod layout;
@@ -23,6 +26,7 @@ mod parameters;
 mod partiql;
 mod reading;
 mod record;
+mod recovery;
 mod schema;
 mod single;
 mod store;

@@ -92,18 +92,23 @@ fn fill_expiry(
 }
 
 /// Some items of a table, in the order of the store.
-struct Page {
-    items: Vec<(ItemKey, StoredItem)>,
-    is_last: bool,
+pub(super) struct Page {
+    pub(super) items: Vec<(ItemKey, StoredItem)>,
+    pub(super) is_last: bool,
 }
 
 impl Page {
-    fn last_key(&self) -> Option<ItemKey> {
+    pub(super) fn last_key(&self) -> Option<ItemKey> {
         self.items.last().map(|(key, _)| key.clone())
     }
 }
 
-fn items_after(id: CollectionId, after: Option<&ItemKey>, snapshot: &Snapshot) -> Result<Page, StoreError> {
+/// The next items of a collection, as many as make a step.
+pub(super) fn items_after(
+    id: CollectionId,
+    after: Option<&ItemKey>,
+    snapshot: &Snapshot,
+) -> Result<Page, StoreError> {
     let all = KeyRange::of_collection(id);
     let range = match after {
         Some(key) => all.after(key.in_collection(id)),
