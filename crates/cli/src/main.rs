@@ -47,6 +47,7 @@ The database:
   monotable serve --data ./data                     a durable database on http://127.0.0.1:8000
   monotable table list --data ./data                the tables in it
   monotable import --data ./data Orders a.json.gz   items from DynamoDB's export to S3
+  monotable check-data --data ./data                whether everything fits together
 
 Talk to it with any AWS SDK:
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000";
@@ -68,6 +69,7 @@ enum Command {
     Table(command::Table),
     Import(command::Import),
     Export(command::Export),
+    CheckData(command::CheckData),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Table(table) => table.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
+        Command::CheckData(check) => check.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,17 +11,19 @@ use serde::{Deserialize, Serialize};
 use crate::arn;
 use crate::backup::Backup;
 use crate::copying::Copying;
+use crate::export::Export;
 use crate::layout::CollectionId;
 use crate::meta::{self, MetaKey};
 use crate::store::{Batch, Snapshot, Space, StoreError};
 use crate::table::{Stream, Table};
 
-/// All tables, closed streams and backups.
+/// All tables, closed streams, backups and exports.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     tables: BTreeMap<String, Arc<Table>>,
     closed_streams: BTreeMap<CollectionId, Arc<ClosedStream>>,
     backups: BTreeMap<CollectionId, Arc<Backup>>,
+    exports: BTreeMap<CollectionId, Arc<Export>>,
     garbage: Vec<CollectionId>,
     next_id: u32,
 }
@@ -49,6 +51,10 @@ pub(crate) enum CatalogChange {
     PutBackup(Arc<Backup>),
     /// A backup is gone; its items are garbage.
     ForgetBackup(CollectionId),
+    /// A new export, or a new version of one.
+    PutExport(Arc<Export>),
+    /// An export is remembered no more.
+    ForgetExport(CollectionId),
     /// A collection nobody refers to any more.
     Discard(CollectionId),
     /// A collection has been emptied.
@@ -75,6 +81,10 @@ impl Catalog {
         for entry in meta::entries(snapshot, MetaKey::BACKUP) {
             let backup: Backup = parse(&entry?.1)?;
             catalog.backups.insert(backup.id, Arc::new(backup));
+        }
+        for entry in meta::entries(snapshot, MetaKey::EXPORT) {
+            let export: Export = parse(&entry?.1)?;
+            catalog.exports.insert(export.id, Arc::new(export));
         }
         for entry in meta::entries(snapshot, MetaKey::GARBAGE) {
             catalog.garbage.extend(meta::collection_of(&entry?.0));
@@ -119,10 +129,22 @@ impl Catalog {
         self.backups.get(&id)
     }
 
+    /// All exports that are remembered.
+    pub(crate) fn exports(&self) -> impl Iterator<Item = &Arc<Export>> {
+        self.exports.values()
+    }
+
+    /// The export whose copy is here.
+    pub(crate) fn export(&self, id: CollectionId) -> Option<&Arc<Export>> {
+        self.exports.get(&id)
+    }
+
     /// All copies that are being made.
     pub(crate) fn copies(&self) -> impl Iterator<Item = &Copying> {
         let restores = self.tables.values().filter_map(|table| table.copying());
-        restores.chain(self.backups.values().filter_map(|backup| backup.copying.as_ref()))
+        let backups = self.backups.values().filter_map(|backup| backup.copying.as_ref());
+        let exports = self.exports.values().filter_map(|export| export.copying());
+        restores.chain(backups).chain(exports)
     }
 
     /// A collection that waits to be emptied and that nobody reads.
@@ -170,6 +192,14 @@ impl Catalog {
                 batch.remove(Space::Meta, meta::collection_key(MetaKey::BACKUP, id));
                 self.backups.remove(&id);
                 self.discard(id, batch);
+            }
+            CatalogChange::PutExport(export) => {
+                put(batch, MetaKey::EXPORT, export.id, &*export);
+                self.exports.insert(export.id, export);
+            }
+            CatalogChange::ForgetExport(id) => {
+                batch.remove(Space::Meta, meta::collection_key(MetaKey::EXPORT, id));
+                self.exports.remove(&id);
             }
             CatalogChange::Discard(id) => self.discard(id, batch),
             CatalogChange::Emptied(id) => {

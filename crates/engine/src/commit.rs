@@ -284,6 +284,11 @@ impl Committer {
         self.shared.store.failure()
     }
 
+    /// The store underneath, to be looked at.
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.shared.store.clone()
+    }
+
     /// What the store takes on disk.
     pub(crate) fn size_on_disk_bytes(&self) -> Result<u64, StoreError> {
         self.shared.store.size_bytes()

@@ -20,6 +20,8 @@ impl MetaKey {
     pub(crate) const CLOSED_STREAM: MetaKey = MetaKey(b's');
     /// A backup, by the id of the collection of its items.
     pub(crate) const BACKUP: MetaKey = MetaKey(b'b');
+    /// An export, by the id of the collection of its copy.
+    pub(crate) const EXPORT: MetaKey = MetaKey(b'e');
     /// A collection to be removed, by its id.
     pub(crate) const GARBAGE: MetaKey = MetaKey(b'g');
     /// Items and bytes of a collection, by its id.

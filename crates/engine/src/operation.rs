@@ -8,6 +8,7 @@ mod backups;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
+mod check_data;
 mod continuous_backups;
 mod create_table;
 mod delete_item;
@@ -16,6 +17,7 @@ mod describe_stream;
 mod describe_table;
 mod execute_statement;
 mod execute_transaction;
+mod exports;
 mod get_item;
 mod get_records;
 mod get_shard_iterator;
@@ -115,6 +117,12 @@ pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiErr
         Operation::RestoreTableToPointInTime(request) => {
             engine.restore_table_to_point_in_time(request).map(Reply::from)
         }
+        Operation::ExportTableToPointInTime(request) => {
+            engine.export_table_to_point_in_time(request).map(Reply::from)
+        }
+        Operation::DescribeExport(request) => engine.describe_export(request).map(Reply::from),
+        Operation::ListExports(request) => engine.list_exports(request).map(Reply::from),
+        Operation::CheckData(request) => engine.check_data(&request).map(Reply::from),
         Operation::Unsupported { name } => {
             let message = format!("{name} is not available here");
             Err(ApiError::new(ErrorKind::UnknownOperation, message))

@@ -85,6 +85,12 @@ pub(crate) trait Store: Send + Sync {
 
     /// What the store takes on disk.
     fn size_bytes(&self) -> Result<u64, StoreError>;
+
+    /// Reads all files and compares them with their checksums; returns what is wrong with which. What is only in memory has no
+    /// files.
+    fn check_files(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
 }
 
 /// A frozen view of a store. Cloning it costs one reference count.

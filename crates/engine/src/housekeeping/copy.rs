@@ -71,10 +71,13 @@ impl Copying {
     }
 }
 
-fn fill_backup(id: CollectionId, latest: &Latest<'_>) -> Result<((), Changes), Fault> {
-    let mut changes = Changes::default();
-    let Some(backup) = latest.catalog.backup(id) else { return Ok(((), changes)) };
-    let Some(copying) = &backup.copying else { return Ok(((), changes)) };
+/// Copies or undoes a little in a collection of plain items; returns the copy after that, none once it is whole.
+pub(super) fn copy_step(
+    id: CollectionId,
+    copying: &Copying,
+    latest: &Latest<'_>,
+    changes: &mut Changes,
+) -> Result<Option<Copying>, Fault> {
     let portion = portion(copying, latest.snapshot())?;
     for (key, item) in portion.items {
         let key = key.in_collection(id);
@@ -90,6 +93,14 @@ fn fill_backup(id: CollectionId, latest: &Latest<'_>) -> Result<((), Changes), F
     if next.is_none() {
         changes.catalog.extend(end_history(latest.catalog, copying));
     }
+    Ok(next)
+}
+
+fn fill_backup(id: CollectionId, latest: &Latest<'_>) -> Result<((), Changes), Fault> {
+    let mut changes = Changes::default();
+    let Some(backup) = latest.catalog.backup(id) else { return Ok(((), changes)) };
+    let Some(copying) = &backup.copying else { return Ok(((), changes)) };
+    let next = copy_step(id, copying, latest, &mut changes)?;
     let backup = Backup { copying: next, ..Backup::clone(backup) };
     changes.catalog.push(CatalogChange::PutBackup(Arc::new(backup)));
     Ok(((), changes))

@@ -109,6 +109,16 @@ pub(super) fn items_after(
     after: Option<&ItemKey>,
     snapshot: &Snapshot,
 ) -> Result<Page, StoreError> {
+    items_within(id, after, (STEP_WRITES_MAX, STEP_BYTES_MAX), snapshot)
+}
+
+/// The next items of a collection: at most so many, and about so many bytes.
+pub(super) fn items_within(
+    id: CollectionId,
+    after: Option<&ItemKey>,
+    (items_max, bytes_max): (usize, usize),
+    snapshot: &Snapshot,
+) -> Result<Page, StoreError> {
     let all = KeyRange::of_collection(id);
     let range = match after {
         Some(key) => all.after(key.in_collection(id)),
@@ -118,7 +128,7 @@ pub(super) fn items_after(
     let mut items = Vec::new();
     let mut bytes = 0;
     for entry in snapshot.range(Space::Data, lower, upper, Direction::Forward) {
-        if items.len() >= STEP_WRITES_MAX || bytes >= STEP_BYTES_MAX {
+        if items.len() >= items_max || bytes >= bytes_max {
             return Ok(Page { items, is_last: false });
         }
         let (key, value) = entry?;

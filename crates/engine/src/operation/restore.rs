@@ -167,7 +167,11 @@ fn check_free(catalog: &Catalog, target: &str) -> Result<(), ApiError> {
 }
 
 /// The changes that lead back to a moment, if that can be reached, and the moment.
-fn undo_to(source: &Table, moment: Option<i64>, latest: &Latest<'_>) -> Result<(i64, Undo), Fault> {
+pub(super) fn undo_to(
+    source: &Table,
+    moment: Option<i64>,
+    latest: &Latest<'_>,
+) -> Result<(i64, Undo), Fault> {
     let now = latest.history_milliseconds;
     let window = recovery::window(source, now, latest.snapshot())?;
     let (Some(window), Some(history)) = (window, source.history) else {

@@ -6,6 +6,7 @@ mod crash;
 mod design;
 #[cfg(target_os = "linux")]
 mod faults;
+mod history;
 mod model;
 mod old_files;
 mod random;

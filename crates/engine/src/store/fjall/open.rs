@@ -18,7 +18,7 @@ use super::{
         directory::{Creation, Directory},
         error::is_full,
     },
-    StoreOptions, journal, key,
+    StoreOptions, journal, key, manifest,
     read::{Reader, entry_of},
     tail,
 };
@@ -87,7 +87,8 @@ fn start(
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
     if creation == Creation::Complete {
-        tail::cut_incomplete_batch(&directory.database())?;
+        manifest::check_manifests(&directory.database())?;
+        tail::examine_journals(&directory.database())?;
     }
     let database = start_database(directory, options)?;
     if creation == Creation::Complete && !database.keyspace_exists(KEYSPACE) {
