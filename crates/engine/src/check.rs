@@ -127,6 +127,11 @@ impl Check {
         }
         // A check that is stopped has nothing more to say.
         let _ = self.check_collections();
+        if self.view.snapshot.is_stale() {
+            let mut progress = self.progress.lock();
+            progress.findings = vec!["the store was opened again meanwhile: check once more".to_owned()];
+            progress.finding_count = 1;
+        }
     }
 
     fn check_collections(&mut self) -> Result<(), Stopped> {
