@@ -1,4 +1,4 @@
-"""boto3's client: tables, items, queries with paging, batches, transactions, streams, TTL and tags."""
+"""boto3's client: tables, items, queries with paging, batches, transactions, streams, TTL, tags, recovery and backups."""
 
 import time
 
@@ -146,6 +146,29 @@ def _():
     arn = db.describe_table(TableName=TABLE)["Table"]["TableArn"]
     db.tag_resource(ResourceArn=arn, Tags=[{"Key": "team", "Value": "one"}])
     equal(db.list_tags_of_resource(ResourceArn=arn)["Tags"], [{"Key": "team", "Value": "one"}])
+
+
+@check("boto3 client restores a table to a moment and from a backup")
+def _():
+    enabled = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 2}
+    db.update_continuous_backups(TableName=TABLE, PointInTimeRecoverySpecification=enabled)
+    db.put_item(TableName=TABLE, Item={"pk": {"S": "kept"}, "sk": {"N": "1"}})
+    described = db.describe_continuous_backups(TableName=TABLE)["ContinuousBackupsDescription"]
+    moment = described["PointInTimeRecoveryDescription"]["LatestRestorableDateTime"]
+    backup = db.create_backup(TableName=TABLE, BackupName="boto3")["BackupDetails"]["BackupArn"]
+    time.sleep(0.01)
+    db.delete_item(TableName=TABLE, Key={"pk": {"S": "kept"}, "sk": {"N": "1"}})
+    db.restore_table_to_point_in_time(SourceTableName=TABLE, TargetTableName="BotoMoment", RestoreDateTime=moment)
+    eventually(lambda: db.describe_backup(BackupArn=backup)["BackupDescription"]["BackupDetails"]["BackupStatus"] == "AVAILABLE")
+    db.restore_table_from_backup(TargetTableName="BotoBackup", BackupArn=backup)
+    for table in ["BotoMoment", "BotoBackup"]:
+        db.get_waiter("table_exists").wait(TableName=table, WaiterConfig={"Delay": 1})
+        equal(db.describe_table(TableName=table)["Table"]["RestoreSummary"]["RestoreInProgress"], False)
+        found = db.get_item(TableName=table, Key={"pk": {"S": "kept"}, "sk": {"N": "1"}})
+        equal(found["Item"]["pk"], {"S": "kept"})
+        db.delete_table(TableName=table)
+    equal([each["BackupArn"] for each in db.list_backups(TableName=TABLE)["BackupSummaries"]], [backup])
+    db.delete_backup(BackupArn=backup)
 
 
 @check("boto3 client hears DynamoDB's words")

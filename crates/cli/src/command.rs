@@ -1,6 +1,7 @@
 //! The commands: one file each. They read arguments, call the crates that do the work and print what they say.
 
 mod check;
+mod check_data;
 mod design;
 mod docs;
 mod explain;
@@ -18,6 +19,7 @@ mod test;
 mod verify;
 
 pub(crate) use check::Check;
+pub(crate) use check_data::CheckData;
 pub(crate) use design::Design;
 pub(crate) use docs::Docs;
 pub(crate) use explain::Explain;

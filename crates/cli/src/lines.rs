@@ -107,9 +107,7 @@ impl Lines {
     /// Writes an item.
     pub(crate) fn write(&mut self, item: &StoredItem) -> io::Result<()> {
         self.line.clear();
-        self.line.extend_from_slice(b"{\"Item\":");
-        dynamo::write_stored_item(item, &mut self.line);
-        self.line.extend_from_slice(b"}\n");
+        dynamo::write_export_line(item, &mut self.line);
         match &mut self.output {
             Output::Plain(output) => output.write_all(&self.line),
             Output::Gzip(output) => output.write_all(&self.line),

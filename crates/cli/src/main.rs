@@ -50,6 +50,7 @@ The database:
   monotable import --data ./data Orders a.json.gz   items from DynamoDB's export to S3
   monotable key new ./key                           a master key, for an encrypted database:
   monotable serve --data ./data --key-file ./key
+  monotable check-data --data ./data                whether everything fits together
 
 Talk to it with any AWS SDK:
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000";
@@ -72,6 +73,7 @@ enum Command {
     Import(command::Import),
     Export(command::Export),
     Key(command::Key),
+    CheckData(command::CheckData),
 }
 
 fn main() -> ExitCode {
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
         Command::Key(key) => key.run(),
+        Command::CheckData(check) => check.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

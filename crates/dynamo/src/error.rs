@@ -56,6 +56,12 @@ pub enum ErrorKind {
     PointInTimeRecoveryUnavailable,
     /// The table cannot be restored to this moment.
     InvalidRestoreTime,
+    /// The export does not exist.
+    ExportNotFound,
+    /// Another export has this token.
+    ExportConflict,
+    /// The table cannot be exported as of this moment.
+    InvalidExportTime,
     /// An item collection with local indexes is over 10 GB.
     ItemCollectionSizeLimitExceeded,
     /// Too many tables or indexes are being changed.
@@ -109,6 +115,9 @@ impl ErrorKind {
             ErrorKind::ContinuousBackupsUnavailable => "ContinuousBackupsUnavailableException",
             ErrorKind::PointInTimeRecoveryUnavailable => "PointInTimeRecoveryUnavailableException",
             ErrorKind::InvalidRestoreTime => "InvalidRestoreTimeException",
+            ErrorKind::ExportNotFound => "ExportNotFoundException",
+            ErrorKind::ExportConflict => "ExportConflictException",
+            ErrorKind::InvalidExportTime => "InvalidExportTimeException",
             ErrorKind::ItemCollectionSizeLimitExceeded => "ItemCollectionSizeLimitExceededException",
             ErrorKind::LimitExceeded => "LimitExceededException",
             ErrorKind::TrimmedDataAccess => "TrimmedDataAccessException",

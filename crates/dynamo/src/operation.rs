@@ -8,6 +8,7 @@ mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
 mod capacity;
+mod check_data;
 mod choice;
 mod continuous_backups;
 mod create_table;
@@ -20,6 +21,7 @@ mod describe_table;
 mod describe_time_to_live;
 mod execute_statement;
 mod execute_transaction;
+mod export;
 mod get_item;
 mod get_records;
 mod get_shard_iterator;
@@ -60,6 +62,7 @@ pub use batch_write_item::{BatchWriteItem, BatchWriteItemReply, DeleteRequest, P
 pub use capacity::{
     Capacity, ConsumedCapacity, ItemCollectionMetrics, ReturnConsumedCapacity, ReturnItemCollectionMetrics,
 };
+pub use check_data::{CheckData, CheckDataReply, CheckStatus};
 pub use choice::Choice;
 pub use continuous_backups::{
     BackupSwitch, ContinuousBackupsDescription, DescribeContinuousBackups, DescribeContinuousBackupsReply,
@@ -81,6 +84,11 @@ pub use describe_time_to_live::{
 };
 pub use execute_statement::{ExecuteStatement, ExecuteStatementReply};
 pub use execute_transaction::{ExecuteTransaction, ExecuteTransactionReply, ParameterizedStatement};
+pub use export::{
+    DescribeExport, DescribeExportReply, ExportDescription, ExportFormat, ExportStatus, ExportSummary,
+    ExportTableToPointInTime, ExportTableToPointInTimeReply, ExportType, ExportViewType,
+    IncrementalExportSpecification, ListExports, ListExportsReply, S3SseAlgorithm,
+};
 pub use get_item::{GetItem, GetItemReply};
 pub use get_records::{GetRecords, GetRecordsReply, Identity, OperationType, Record, StreamRecord};
 pub use get_shard_iterator::{GetShardIterator, GetShardIteratorReply, ShardIteratorType};
@@ -271,6 +279,10 @@ operations! {
     DeleteBackup DeleteBackupReply,
     RestoreTableFromBackup RestoreTableFromBackupReply,
     RestoreTableToPointInTime RestoreTableToPointInTimeReply,
+    ExportTableToPointInTime ExportTableToPointInTimeReply,
+    DescribeExport DescribeExportReply,
+    ListExports ListExportsReply,
+    CheckData CheckDataReply,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Names of resources: `arn:aws:dynamodb:{region}:{account}:table/{name}`, of a table, its indexes and its streams.
+//! Names of resources: `arn:aws:dynamodb:{region}:{account}:table/{name}`, of a table, its indexes, streams, backups and exports.
 //!
 //! A table can be named by its ARN wherever it can be named. Region and account of such a name are not compared: whoever can
 //! reach this database means a table in it.
@@ -24,6 +24,10 @@ pub(crate) enum Resource<'a> {
     Index(&'a str, &'a str),
     /// A stream of a table, by its label.
     Stream(&'a str, &'a str),
+    /// A backup of a table, by its id.
+    Backup(&'a str, &'a str),
+    /// An export of a table, by its id.
+    Export(&'a str, &'a str),
 }
 
 impl<'a> Arn<'a> {
@@ -55,6 +59,8 @@ impl<'a> Resource<'a> {
             (None, None) => Some(Resource::Table(table)),
             (Some("index"), Some(index)) => Some(Resource::Index(table, index)),
             (Some("stream"), Some(label)) => Some(Resource::Stream(table, label)),
+            (Some("backup"), Some(id)) => Some(Resource::Backup(table, id)),
+            (Some("export"), Some(id)) => Some(Resource::Export(table, id)),
             _ => None,
         }
     }
@@ -62,7 +68,11 @@ impl<'a> Resource<'a> {
     /// The table that it is, or belongs to.
     pub(crate) fn table(self) -> &'a str {
         match self {
-            Resource::Table(table) | Resource::Index(table, _) | Resource::Stream(table, _) => table,
+            Resource::Table(table)
+            | Resource::Index(table, _)
+            | Resource::Stream(table, _)
+            | Resource::Backup(table, _)
+            | Resource::Export(table, _) => table,
         }
     }
 }
@@ -75,6 +85,8 @@ impl fmt::Display for Arn<'_> {
             Resource::Table(_) => Ok(()),
             Resource::Index(_, index) => write!(formatter, "/index/{index}"),
             Resource::Stream(_, label) => write!(formatter, "/stream/{label}"),
+            Resource::Backup(_, id) => write!(formatter, "/backup/{id}"),
+            Resource::Export(_, id) => write!(formatter, "/export/{id}"),
         }
     }
 }
@@ -98,6 +110,8 @@ mod tests {
             Resource::Table("Orders"),
             Resource::Index("Orders", "byDay"),
             Resource::Stream("Orders", "2026-01-02T03:04:05.678"),
+            Resource::Backup("Orders", "01770000000000-0a1b2c3d"),
+            Resource::Export("Orders", "01770000000000-0a1b2c3d"),
         ] {
             let text = Arn::new(&options, resource).to_string();
             assert_eq!(Arn::parse(&text).map(|arn| arn.resource), Some(resource), "{text}");

@@ -9,16 +9,21 @@ use dynamo::{ApiError, ErrorKind};
 use serde::{Deserialize, Serialize};
 
 use crate::arn;
+use crate::backup::Backup;
+use crate::copying::Copying;
+use crate::export::Export;
 use crate::layout::CollectionId;
 use crate::meta::{self, MetaKey};
 use crate::store::{Batch, Snapshot, Space, StoreError};
 use crate::table::{Stream, Table};
 
-/// All tables and closed streams.
+/// All tables, closed streams, backups and exports.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     tables: BTreeMap<String, Arc<Table>>,
     closed_streams: BTreeMap<CollectionId, Arc<ClosedStream>>,
+    backups: BTreeMap<CollectionId, Arc<Backup>>,
+    exports: BTreeMap<CollectionId, Arc<Export>>,
     garbage: Vec<CollectionId>,
     next_id: u32,
 }
@@ -42,6 +47,14 @@ pub(crate) enum CatalogChange {
     CloseStream(Arc<ClosedStream>),
     /// A closed stream is forgotten; its records are garbage.
     ForgetStream(CollectionId),
+    /// A new backup, or a new version of one.
+    PutBackup(Arc<Backup>),
+    /// A backup is gone; its items are garbage.
+    ForgetBackup(CollectionId),
+    /// A new export, or a new version of one.
+    PutExport(Arc<Export>),
+    /// An export is remembered no more.
+    ForgetExport(CollectionId),
     /// A collection nobody refers to any more.
     Discard(CollectionId),
     /// A collection has been emptied.
@@ -64,6 +77,14 @@ impl Catalog {
         for entry in meta::entries(snapshot, MetaKey::CLOSED_STREAM) {
             let closed: ClosedStream = parse(&entry?.1)?;
             catalog.closed_streams.insert(closed.stream.id, Arc::new(closed));
+        }
+        for entry in meta::entries(snapshot, MetaKey::BACKUP) {
+            let backup: Backup = parse(&entry?.1)?;
+            catalog.backups.insert(backup.id, Arc::new(backup));
+        }
+        for entry in meta::entries(snapshot, MetaKey::EXPORT) {
+            let export: Export = parse(&entry?.1)?;
+            catalog.exports.insert(export.id, Arc::new(export));
         }
         for entry in meta::entries(snapshot, MetaKey::GARBAGE) {
             catalog.garbage.extend(meta::collection_of(&entry?.0));
@@ -98,9 +119,38 @@ impl Catalog {
         self.closed_streams.values()
     }
 
-    /// Collections that wait to be emptied.
-    pub(crate) fn garbage(&self) -> &[CollectionId] {
-        &self.garbage
+    /// All backups, in the order of their making; those of deleted tables somewhere among them.
+    pub(crate) fn backups(&self) -> impl Iterator<Item = &Arc<Backup>> {
+        self.backups.values()
+    }
+
+    /// The backup whose items are here.
+    pub(crate) fn backup(&self, id: CollectionId) -> Option<&Arc<Backup>> {
+        self.backups.get(&id)
+    }
+
+    /// All exports that are remembered.
+    pub(crate) fn exports(&self) -> impl Iterator<Item = &Arc<Export>> {
+        self.exports.values()
+    }
+
+    /// The export whose copy is here.
+    pub(crate) fn export(&self, id: CollectionId) -> Option<&Arc<Export>> {
+        self.exports.get(&id)
+    }
+
+    /// All copies that are being made.
+    pub(crate) fn copies(&self) -> impl Iterator<Item = &Copying> {
+        let restores = self.tables.values().filter_map(|table| table.copying());
+        let backups = self.backups.values().filter_map(|backup| backup.copying.as_ref());
+        let exports = self.exports.values().filter_map(|export| export.copying());
+        restores.chain(backups).chain(exports)
+    }
+
+    /// A collection that waits to be emptied and that nobody reads.
+    pub(crate) fn garbage(&self) -> Option<CollectionId> {
+        let is_read = |id: CollectionId| self.copies().any(|copying| copying.reads(id));
+        self.garbage.iter().copied().find(|id| !is_read(*id))
     }
 
     /// The id that the next new collection gets; record it with [`CatalogChange::TakeIds`].
@@ -119,7 +169,10 @@ impl Catalog {
                 batch.remove(Space::Meta, meta::collection_key(MetaKey::TABLE, table.id));
                 self.tables.remove(&table.name);
                 for id in table.collections() {
-                    self.discard(id, batch);
+                    // The backup of a deleted table is what the table left.
+                    if !self.backups.contains_key(&id) {
+                        self.discard(id, batch);
+                    }
                 }
             }
             CatalogChange::CloseStream(closed) => {
@@ -130,6 +183,23 @@ impl Catalog {
                 batch.remove(Space::Meta, meta::collection_key(MetaKey::CLOSED_STREAM, id));
                 self.closed_streams.remove(&id);
                 self.discard(id, batch);
+            }
+            CatalogChange::PutBackup(backup) => {
+                put(batch, MetaKey::BACKUP, backup.id, &*backup);
+                self.backups.insert(backup.id, backup);
+            }
+            CatalogChange::ForgetBackup(id) => {
+                batch.remove(Space::Meta, meta::collection_key(MetaKey::BACKUP, id));
+                self.backups.remove(&id);
+                self.discard(id, batch);
+            }
+            CatalogChange::PutExport(export) => {
+                put(batch, MetaKey::EXPORT, export.id, &*export);
+                self.exports.insert(export.id, export);
+            }
+            CatalogChange::ForgetExport(id) => {
+                batch.remove(Space::Meta, meta::collection_key(MetaKey::EXPORT, id));
+                self.exports.remove(&id);
             }
             CatalogChange::Discard(id) => self.discard(id, batch),
             CatalogChange::Emptied(id) => {
@@ -151,10 +221,11 @@ impl Catalog {
     }
 }
 
-/// The table that an operation on items names, by name or ARN.
+/// The table that an operation on items names, by name or ARN. A table that is being restored has no items yet.
 pub(crate) fn find_table(catalog: &Catalog, name: Option<&str>) -> Result<Arc<Table>, ApiError> {
     catalog
         .table(arn::table_name(name.unwrap_or_default()))
+        .filter(|table| !table.is_restoring())
         .cloned()
         .ok_or_else(|| ApiError::new(ErrorKind::ResourceNotFound, "Requested resource not found"))
 }
@@ -163,6 +234,28 @@ pub(crate) fn find_table(catalog: &Catalog, name: Option<&str>) -> Result<Arc<Ta
 pub(crate) fn find_named_table(catalog: &Catalog, name: Option<&str>) -> Result<Arc<Table>, ApiError> {
     let name = arn::table_name(name.unwrap_or_default());
     catalog.table(name).cloned().ok_or_else(|| table_not_found(name))
+}
+
+/// The table that an operation on tables is to change.
+pub(crate) fn find_changeable_table(catalog: &Catalog, name: Option<&str>) -> Result<Arc<Table>, ApiError> {
+    let table = find_named_table(catalog, name)?;
+    if table.is_restoring() {
+        let message = format!(
+            "Attempt to change a resource which is still in use: Table is being created: {}",
+            table.name
+        );
+        return Err(ApiError::new(ErrorKind::ResourceInUse, message));
+    }
+    Ok(table)
+}
+
+/// The table that an operation on backups names, by name or ARN; DynamoDB has another exception for a missing one here.
+pub(crate) fn find_backed_up_table(catalog: &Catalog, name: &str) -> Result<Arc<Table>, ApiError> {
+    let name = arn::table_name(name);
+    catalog
+        .table(name)
+        .cloned()
+        .ok_or_else(|| ApiError::new(ErrorKind::TableNotFound, format!("Table not found: {name}")))
 }
 
 /// Says that there is no such table.

@@ -1,5 +1,5 @@
-//! What follows from changing one item: its entries in every index, its stream record, its expiry, the totals and the size of its
-//! item collection.
+//! What follows from changing one item: its entries in every index, its stream record, its expiry, its history, the totals and the
+//! size of its item collection.
 //!
 //! Always true: the index entries in the store are exactly those that the items imply, as far as the index is filled. An entry is touched only if it changes.
 
@@ -8,6 +8,7 @@ use dynamo::StoredItem;
 use crate::collection;
 use crate::commit::{Changes, Latest};
 use crate::fault::Fault;
+use crate::history;
 use crate::layout::{ItemKey, expiry_key, index_entry_key};
 use crate::record::{Author, Record};
 use crate::store::Space;
@@ -58,6 +59,9 @@ impl ItemChange<'_> {
             let record =
                 Record::of_change(self.table, stream.view, self.old, self.new, author, now_milliseconds);
             changes.records.extend(record.map(|record| (stream.id, record.encode())));
+        }
+        if let Some(history) = self.table.history {
+            changes.records.push((history, history::encode(latest.history_milliseconds, self.key, self.old)));
         }
         Ok(())
     }

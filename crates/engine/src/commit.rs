@@ -15,7 +15,7 @@
 //! Path of a write: `Committer::run` -> queue -> [`Shared::commit`] (decide, apply) -> [`Shared::settle`] (sync, publish) -> answer.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -29,6 +29,7 @@ use crate::catalog::{Catalog, CatalogChange};
 use crate::clock::Clock;
 use crate::collection;
 use crate::fault::Fault;
+use crate::history;
 use crate::layout::{CollectionId, record_key};
 use crate::metrics::Metrics;
 use crate::options::{Durability, Options};
@@ -37,7 +38,7 @@ use crate::totals::{Totals, TotalsChange};
 
 /// The most tasks in one group: bounds the latency of the first and the size of a batch.
 const GROUP_TASKS_MAX: usize = 1024;
-/// A commit has room for so many stream records; 1,024 tasks of 100 items stay far below.
+/// A commit has room for so many records of streams and histories; 1,024 tasks of 100 items stay far below.
 const RECORDS_PER_COMMIT: u64 = 1 << 20;
 /// Room for an item, two index entries and a record; more grows.
 const WRITES_PER_TASK: usize = 4;
@@ -61,6 +62,10 @@ pub(crate) struct View {
 pub(crate) struct Latest<'a> {
     pub(crate) catalog: &'a Arc<Catalog>,
     pub(crate) now_milliseconds: i64,
+    /// The time of this commit in histories: now, or that of the commit before where the clock went back.
+    pub(crate) history_milliseconds: i64,
+    /// The number that the next record gets: all that was recorded before is below it.
+    pub(crate) next_sequence: u64,
     pub(crate) item_collection_bytes_max: u64,
     snapshot: &'a Snapshot,
     written: &'a FxHashMap<(Space, Bytes), Option<Bytes>>,
@@ -82,6 +87,11 @@ impl Latest<'_> {
         self.written.contains_key(&(space, key.clone()))
     }
 
+    /// The same state, for a task that leads a table to where it was: on the way there, item collections may be of any size.
+    pub(crate) fn without_limits(&self) -> Latest<'_> {
+        Latest { item_collection_bytes_max: u64::MAX, ..*self }
+    }
+
     /// The state before this group: all there is for a task that runs alone.
     pub(crate) fn snapshot(&self) -> &Snapshot {
         self.snapshot
@@ -93,7 +103,7 @@ impl Latest<'_> {
 pub(crate) struct Changes {
     /// Keys to put and remove.
     pub(crate) batch: Batch,
-    /// Stream records, in order; the group gives them their numbers.
+    /// Records of streams and histories, in order; the group gives them their numbers.
     pub(crate) records: Vec<(CollectionId, Bytes)>,
     /// What is added to the totals of collections.
     pub(crate) totals: Vec<(CollectionId, TotalsChange)>,
@@ -176,6 +186,8 @@ struct Shared {
     clock: Arc<dyn Clock>,
     durability: Durability,
     item_collection_bytes_max: u64,
+    /// The latest time that a commit had.
+    history_milliseconds: AtomicI64,
     owner: Mutex<Owner>,
     queue: Mutex<Queue>,
     wake: Condvar,
@@ -232,12 +244,14 @@ impl Committer {
         let snapshot = store.snapshot();
         let catalog = Arc::new(Catalog::load(&snapshot)?);
         let totals = Totals::load(&snapshot)?;
+        let history_milliseconds = history::latest_milliseconds(&catalog, &snapshot)?;
         let kept = durability.is_on_disk().then_some(snapshot);
         let shared = Arc::new(Shared {
             store,
             clock: options.clock.clone(),
             durability,
             item_collection_bytes_max: options.item_collection_bytes_max,
+            history_milliseconds: AtomicI64::new(history_milliseconds),
             owner: Mutex::new(Owner {
                 catalog: catalog.clone(),
                 last_reopen: None,
@@ -280,9 +294,19 @@ impl Committer {
         self.shared.clock.now_milliseconds()
     }
 
+    /// The time that a commit would have now: never before that of one that was made.
+    pub(crate) fn history_milliseconds(&self) -> i64 {
+        self.shared.history_milliseconds()
+    }
+
     /// Why writes are refused now, if they are.
     pub(crate) fn failure(&self) -> Option<StoreError> {
         self.shared.store.failure()
+    }
+
+    /// The store underneath, to be looked at.
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.shared.store.clone()
     }
 
     /// What the store takes on disk.
@@ -625,6 +649,10 @@ impl Shared {
         Ok(snapshot)
     }
 
+    fn history_milliseconds(&self) -> i64 {
+        self.clock.now_milliseconds().max(self.history_milliseconds.load(Relaxed))
+    }
+
     /// Makes what was applied as durable as promised, where nobody waits for a disk each time.
     fn make_durable(&self, owner: &mut Owner) -> Result<(), StoreError> {
         match self.durability {
@@ -701,6 +729,7 @@ struct Group<'a> {
     shared: &'a Shared,
     owner: &'a mut Owner,
     now_milliseconds: i64,
+    history_milliseconds: i64,
     batch: Batch,
     /// What earlier tasks wrote; kept only where a later task can ask.
     written: FxHashMap<(Space, Bytes), Option<Bytes>>,
@@ -713,8 +742,10 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     fn new(shared: &'a Shared, owner: &'a mut Owner, tasks: usize) -> Group<'a> {
+        let now_milliseconds = shared.clock.now_milliseconds();
         Group {
-            now_milliseconds: shared.clock.now_milliseconds(),
+            now_milliseconds,
+            history_milliseconds: now_milliseconds.max(shared.history_milliseconds.load(Relaxed)),
             batch: if tasks > 1 { Batch::with_capacity(tasks * WRITES_PER_TASK) } else { Batch::default() },
             written: FxHashMap::default(),
             shows_writes: tasks > 1,
@@ -730,6 +761,8 @@ impl<'a> Group<'a> {
         Latest {
             catalog: &self.catalog,
             now_milliseconds: self.now_milliseconds,
+            history_milliseconds: self.history_milliseconds,
+            next_sequence: self.next_sequence,
             item_collection_bytes_max: self.shared.item_collection_bytes_max,
             snapshot,
             written: &self.written,
@@ -804,6 +837,8 @@ impl<'a> Group<'a> {
         if self.shared.durability.is_on_disk() {
             totals.put(&mut self.batch);
         }
+        // Even if the commit fails: it may come back when the store is opened again.
+        self.shared.history_milliseconds.store(self.history_milliseconds, Relaxed);
         self.shared.store.apply(self.batch)?;
         self.shared.totals.lock().replace(totals);
         self.owner.catalog = self.catalog;

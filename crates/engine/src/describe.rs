@@ -4,8 +4,8 @@ use dynamo::operation::{
     AttributeDefinition, BillingMode, BillingModeSummary, GlobalSecondaryIndexDescription,
     GlobalSecondaryIndexWarmThroughputDescription, IndexStatus, KeyRole, KeySchemaElement,
     LocalSecondaryIndexDescription, OnDemandThroughput, Projection as ProjectionDescription, ProjectionType,
-    ProvisionedThroughputDescription, SSEDescription, SSEStatus, SSEType, StreamSpecification,
-    StreamViewType, TableClass, TableClassSummary, TableDescription, TableStatus,
+    ProvisionedThroughputDescription, RestoreSummary, SSEDescription, SSEStatus, SSEType,
+    StreamSpecification, StreamViewType, TableClass, TableClassSummary, TableDescription, TableStatus,
     TableWarmThroughputDescription, Timestamp,
 };
 
@@ -17,6 +17,30 @@ use crate::table::{Index, IndexState, OnDemandLimits, Projection, StreamView, Ta
 use crate::throughput::mode_warmth;
 
 impl Inner {
+    /// The description of a table as it is now: active, unless it is still being restored.
+    pub(crate) fn describe_now(&self, table: &Table) -> TableDescription {
+        if table.is_restoring() {
+            self.describe_new(table)
+        } else {
+            self.describe(table, TableStatus::Active)
+        }
+    }
+
+    /// The description of a table that has just been made.
+    pub(crate) fn describe_new(&self, table: &Table) -> TableDescription {
+        let mut description = self.describe(table, TableStatus::Creating);
+        // How warm it is DynamoDB knows only once the table is active.
+        description.warm_throughput = None;
+        for index in description.global_secondary_indexes.iter_mut().flatten() {
+            index.index_status = Some(IndexStatus::Creating);
+            index.warm_throughput = None;
+        }
+        if let Some(summary) = &mut description.billing_mode_summary {
+            summary.last_update_to_pay_per_request_date_time = None;
+        }
+        description
+    }
+
     /// The description of a table in this state of its life.
     pub(crate) fn describe(&self, table: &Table, status: TableStatus) -> TableDescription {
         let totals = self.committer.totals_of(table.id);
@@ -44,7 +68,12 @@ impl Inner {
             }),
             latest_stream_arn: label.as_ref().map(|label| self.arn(Resource::Stream(&table.name, label))),
             latest_stream_label: label,
-            restore_summary: None,
+            restore_summary: table.restored.as_ref().map(|restored| RestoreSummary {
+                source_backup_arn: restored.backup_arn.clone(),
+                source_table_arn: Some(restored.table_arn.clone()),
+                restore_date_time: Some(Timestamp::from_milliseconds(restored.time_milliseconds)),
+                restore_in_progress: Some(table.is_restoring()),
+            }),
             sse_description: settings.encryption.as_ref().map(|encryption| SSEDescription {
                 status: Some(SSEStatus::Enabled),
                 sse_type: Some(SSEType::Kms),
@@ -176,7 +205,8 @@ fn describe_billing(table: &Table) -> Option<BillingModeSummary> {
     })
 }
 
-fn describe_limits(limits: OnDemandLimits) -> Option<OnDemandThroughput> {
+/// The limits of an on-demand table or index, as the API says them.
+pub(crate) fn describe_limits(limits: OnDemandLimits) -> Option<OnDemandThroughput> {
     let OnDemandLimits { read_units, write_units } = limits;
     (read_units.is_some() || write_units.is_some()).then_some(OnDemandThroughput {
         max_read_request_units: read_units,

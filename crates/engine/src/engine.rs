@@ -7,6 +7,7 @@ use dynamo::ApiError;
 use dynamo::operation::{Operation, Reply};
 
 use crate::catalog::Catalog;
+use crate::check::Checker;
 use crate::commit::{Committer, View};
 use crate::fault::Fault;
 use crate::housekeeping::Housekeeper;
@@ -40,6 +41,7 @@ pub(crate) struct Inner {
     pub(crate) committer: Committer,
     pub(crate) options: Options,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) checker: Checker,
 }
 
 /// Why a database could not be opened.
@@ -94,7 +96,7 @@ impl Engine {
         let metrics = Arc::new(Metrics::default());
         let committer = Committer::start(store, &options, metrics.clone())?;
         let interval = options.housekeeping;
-        let inner = Arc::new(Inner { committer, options, metrics });
+        let inner = Arc::new(Inner { committer, options, metrics, checker: Checker::default() });
         let housekeeper = interval.and_then(|interval| Housekeeper::start(Arc::downgrade(&inner), interval));
         Ok(Engine { housekeeper: housekeeper.map(Arc::new), inner })
     }

@@ -1,10 +1,13 @@
-//! The work that happens by itself: removing what expired, filling new indexes, trimming streams and tokens, emptying what was
-//! deleted, sealing pages again with a new data key. Each step is a small commit like any other, so clients are never held up for long, and a step that was cut off by a
+//! The work that happens by itself: removing what expired, filling new indexes, trimming streams, histories and tokens, emptying what
+//! was deleted, filling restored tables and backups, writing exports, sealing pages again with a new data key.
+//! Each step is a small commit like any other, so clients are never held up for long, and a step that was cut off by a
 //! crash is simply done again.
 //!
-//! Always true: looking for work costs one key for each table with expiry, each stream and the tokens, however many items there are.
+//! Always true: looking for work costs one key for each table with expiry, each stream, each history and the tokens, however many items there are.
 
+mod copy;
 mod expiry;
+mod export;
 mod fill;
 mod purge;
 #[cfg(test)]
@@ -89,9 +92,9 @@ impl Inner {
     }
 
     /// Does one small step of each kind of work; says whether there was any, and so may be more.
-    fn keep_house_once(&self) -> Result<bool, Fault> {
+    pub(crate) fn keep_house_once(&self) -> Result<bool, Fault> {
         let mut worked = false;
-        for step in [expiry::step, fill::step, trim::step, purge::step] {
+        for step in [expiry::step, fill::step, trim::step, purge::step, copy::step, export::step] {
             worked |= step(self)?;
         }
         Ok(self.committer.keep_keys()? || worked)

@@ -7,7 +7,7 @@
 //! item         id hash(partition) partition sort
 //! index entry  id hash(partition) partition sort  partition sort (of the item)
 //! expiry       id expiry-second                    key of the item
-//! record       id sequence                         (a stream record, in the log)
+//! record       id sequence                         (of a stream or a history, in the log)
 //! ```
 //!
 //! Always true: keys of one partition are neighbours in the order of their sort keys. The hash spreads partitions over the scan
@@ -21,7 +21,7 @@ use dynamo::{Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MA
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The id of a table, index, expiry list or stream.
+/// The id of a table, index, expiry list, stream, history or backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct CollectionId(pub(crate) u32);
 
@@ -145,8 +145,13 @@ impl ItemKey {
         }
     }
 
+    /// The key with these bytes, which [`ItemKey::in_table`] gave.
+    pub(crate) fn of_table_bytes(bytes: &[u8]) -> ItemKey {
+        ItemKey { stored: joined(CollectionId(0), bytes) }
+    }
+
     /// The key without the id of its table.
-    fn in_table(&self) -> &[u8] {
+    pub(crate) fn in_table(&self) -> &[u8] {
         self.stored.get(ID_BYTES..).unwrap_or_default()
     }
 
@@ -174,7 +179,7 @@ impl TryFrom<String> for ItemKey {
 
     fn try_from(text: String) -> Result<ItemKey, &'static str> {
         let bytes = parse_hex(&text).ok_or("a key is written with two hexadecimal digits for each byte")?;
-        Ok(ItemKey { stored: joined(CollectionId(0), &bytes) })
+        Ok(ItemKey::of_table_bytes(&bytes))
     }
 }
 
@@ -357,10 +362,10 @@ pub(crate) fn expiry_key(id: CollectionId, expiry_seconds: u64, item_key: &ItemK
 /// The second and the item's key of an expiry entry.
 pub(crate) fn parse_expiry_key(key: &Bytes) -> Option<(u64, ItemKey)> {
     let seconds = key.get(ID_BYTES..ID_BYTES + 8)?.try_into().ok().map(u64::from_be_bytes)?;
-    Some((seconds, ItemKey { stored: joined(CollectionId(0), key.get(ID_BYTES + 8..)?) }))
+    Some((seconds, ItemKey::of_table_bytes(key.get(ID_BYTES + 8..)?)))
 }
 
-/// The key of a stream record in the log.
+/// The key of a record of a stream or a history, in the log.
 pub(crate) fn record_key(id: CollectionId, sequence: u64) -> Bytes {
     let mut bytes = Vec::with_capacity(ID_BYTES + 8);
     bytes.extend_from_slice(&id.0.to_be_bytes());

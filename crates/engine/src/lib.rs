@@ -1,17 +1,22 @@
 //! DynamoDB as an embedded, durable library.
 
 mod arn;
+mod backup;
 mod capacity;
 mod catalog;
 mod change;
+mod check;
 mod clock;
 mod collection;
 mod commit;
+mod copying;
 mod describe;
 mod encryption;
 mod engine;
+mod export;
 mod expressions;
 mod fault;
+mod history;
 mod housekeeping;
 mod keys;
 mod layout;
@@ -24,6 +29,7 @@ mod parameters;
 mod partiql;
 mod reading;
 mod record;
+mod recovery;
 mod schema;
 mod single;
 mod store;

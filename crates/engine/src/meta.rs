@@ -18,13 +18,17 @@ impl MetaKey {
     pub(crate) const TABLE: MetaKey = MetaKey(b't');
     /// A stream that was closed, by its collection id.
     pub(crate) const CLOSED_STREAM: MetaKey = MetaKey(b's');
+    /// A backup, by the id of the collection of its items.
+    pub(crate) const BACKUP: MetaKey = MetaKey(b'b');
+    /// An export, by the id of the collection of its copy.
+    pub(crate) const EXPORT: MetaKey = MetaKey(b'e');
     /// A collection to be removed, by its id.
     pub(crate) const GARBAGE: MetaKey = MetaKey(b'g');
     /// Items and bytes of a collection, by its id.
     pub(crate) const TOTALS: MetaKey = MetaKey(b'n');
     /// Bytes of an item collection, by the id of its table and its partition.
     pub(crate) const COLLECTION_BYTES: MetaKey = MetaKey(b'p');
-    /// The last record that was trimmed from a stream, by its collection id.
+    /// The last record that was trimmed from a stream, or the time up to which a history was trimmed, by its collection id.
     pub(crate) const TRIMMED: MetaKey = MetaKey(b'r');
     /// A client's token of a transaction, by its text.
     pub(crate) const TOKEN: MetaKey = MetaKey(b'k');

@@ -4,9 +4,12 @@
 //! A write is decided against the latest state by the owner of the commit; everything before that happens on the caller's thread.
 
 mod account;
+mod backups;
 mod batch_execute_statement;
 mod batch_get_item;
 mod batch_write_item;
+mod check_data;
+mod continuous_backups;
 mod create_table;
 mod delete_item;
 mod delete_table;
@@ -14,6 +17,7 @@ mod describe_stream;
 mod describe_table;
 mod execute_statement;
 mod execute_transaction;
+mod exports;
 mod get_item;
 mod get_records;
 mod get_shard_iterator;
@@ -21,6 +25,7 @@ mod list_streams;
 mod list_tables;
 mod put_item;
 mod query;
+mod restore;
 mod scan;
 mod tags;
 mod time_to_live;
@@ -96,8 +101,30 @@ pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiErr
         Operation::GetRecords(request) => engine.get_records(request).map(Reply::from),
         Operation::DescribeLimits(request) => engine.describe_limits(request).map(Reply::from),
         Operation::DescribeEndpoints(request) => engine.describe_endpoints(request).map(Reply::from),
-        other => {
-            let message = format!("{} is not available here", other.name());
+        Operation::UpdateContinuousBackups(request) => {
+            engine.update_continuous_backups(request).map(Reply::from)
+        }
+        Operation::DescribeContinuousBackups(request) => {
+            engine.describe_continuous_backups(request).map(Reply::from)
+        }
+        Operation::CreateBackup(request) => engine.create_backup(request).map(Reply::from),
+        Operation::DescribeBackup(request) => engine.describe_backup(request).map(Reply::from),
+        Operation::ListBackups(request) => engine.list_backups(request).map(Reply::from),
+        Operation::DeleteBackup(request) => engine.delete_backup(request).map(Reply::from),
+        Operation::RestoreTableFromBackup(request) => {
+            engine.restore_table_from_backup(request).map(Reply::from)
+        }
+        Operation::RestoreTableToPointInTime(request) => {
+            engine.restore_table_to_point_in_time(request).map(Reply::from)
+        }
+        Operation::ExportTableToPointInTime(request) => {
+            engine.export_table_to_point_in_time(request).map(Reply::from)
+        }
+        Operation::DescribeExport(request) => engine.describe_export(request).map(Reply::from),
+        Operation::ListExports(request) => engine.list_exports(request).map(Reply::from),
+        Operation::CheckData(request) => engine.check_data(&request).map(Reply::from),
+        Operation::Unsupported { name } => {
+            let message = format!("{name} is not available here");
             Err(ApiError::new(ErrorKind::UnknownOperation, message))
         }
     }

@@ -1,5 +1,6 @@
 //! Settings of an engine.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,6 +53,8 @@ pub struct Options {
     pub region: String,
     /// The account in the names of resources.
     pub account: String,
+    /// Where exports are written: a folder for each bucket. Without it there are none.
+    pub export_directory: Option<PathBuf>,
     /// The address that DescribeEndpoints tells, such as `localhost:8000`; DynamoDB's own in the region where there is none.
     pub endpoint: Option<String>,
 }
@@ -68,6 +71,7 @@ impl Default for Options {
             item_collection_bytes_max: crate::collection::BYTES_MAX,
             region: "us-east-1".to_owned(),
             account: "123456789012".to_owned(),
+            export_directory: None,
             endpoint: None,
         }
     }

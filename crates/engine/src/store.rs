@@ -98,6 +98,12 @@ pub(crate) trait Store: Send + Sync {
     fn key_rotation(&self) -> Option<(u64, u64)> {
         None
     }
+
+    /// Reads all files and compares them with their checksums; returns what is wrong with which. What is only in memory has no
+    /// files.
+    fn check_files(&self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
 }
 
 /// A frozen view of a store. Cloning it costs one reference count.

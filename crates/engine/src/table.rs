@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::copying::Copying;
 use crate::layout::{CollectionId, ItemKey, KeyAttribute, KeySchema};
 
 /// A table.
@@ -33,6 +34,34 @@ pub(crate) struct Table {
     pub(crate) time_to_live: Option<TimeToLive>,
     #[serde(default)]
     pub(crate) tags: BTreeMap<String, String>,
+    /// Where it is recorded what each change took away: while recovery is on, or while the table is copied.
+    #[serde(default)]
+    pub(crate) history: Option<CollectionId>,
+    #[serde(default)]
+    pub(crate) recovery: Option<Recovery>,
+    #[serde(default)]
+    pub(crate) restored: Option<Restored>,
+}
+
+/// Recovery to any moment of the last days.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Recovery {
+    pub(crate) days: i32,
+    /// From when on the history is whole, as far as it has not been trimmed since.
+    pub(crate) since_milliseconds: i64,
+}
+
+/// Where a restored table came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Restored {
+    pub(crate) table_arn: String,
+    #[serde(default)]
+    pub(crate) backup_arn: Option<String>,
+    /// The moment that it shows.
+    pub(crate) time_milliseconds: i64,
+    /// While it is being filled.
+    #[serde(default)]
+    pub(crate) copying: Option<Copying>,
 }
 
 /// What is stored and reported and has no effect on one machine, and deletion protection, which has.
@@ -208,11 +237,21 @@ impl Table {
             || self.time_to_live.as_ref().is_some_and(|ttl| ttl.filling)
     }
 
-    /// All collections of the table.
+    /// True while the items of a restored table are not all there yet.
+    pub(crate) fn is_restoring(&self) -> bool {
+        self.copying().is_some()
+    }
+
+    /// What fills the table, while it is being restored.
+    pub(crate) fn copying(&self) -> Option<&Copying> {
+        self.restored.as_ref()?.copying.as_ref()
+    }
+
+    /// All collections of the table but its stream.
     pub(crate) fn collections(&self) -> impl Iterator<Item = CollectionId> {
         let indexes = self.indexes.iter().map(|index| index.id);
         let ttl = self.time_to_live.iter().map(|ttl| ttl.id);
-        std::iter::once(self.id).chain(indexes).chain(ttl)
+        std::iter::once(self.id).chain(indexes).chain(ttl).chain(self.history)
     }
 }
 

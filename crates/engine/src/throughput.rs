@@ -13,6 +13,22 @@ const UNITS_MAX: i64 = 1_000_000_000_000;
 pub(crate) const UNITS_ON_DEMAND: &str =
     "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST";
 
+/// Said of a provisioned table without units.
+pub(crate) const NO_UNITS: &str =
+    "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED";
+
+/// Said of units for an index of an on-demand table.
+pub(crate) fn index_units_on_demand(index: &str) -> String {
+    format!(
+        "ProvisionedThroughput should not be specified for index: {index} when BillingMode is PAY_PER_REQUEST"
+    )
+}
+
+/// Said of an index of a provisioned table without units.
+pub(crate) fn no_index_units(index: &str) -> String {
+    format!("ProvisionedThroughput is not specified for index: {index}")
+}
+
 /// Whether a request asks for on-demand capacity; provisioned is the default.
 pub(crate) fn is_on_demand(mode: Option<&Choice<BillingMode>>) -> bool {
     mode.is_some_and(|mode| *mode == BillingMode::PayPerRequest)

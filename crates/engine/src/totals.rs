@@ -67,6 +67,11 @@ impl Totals {
         Ok(totals)
     }
 
+    /// True where no totals are stored: in memory, or where nothing was ever written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_collection.is_empty()
+    }
+
     /// The totals of a collection.
     pub(crate) fn of(&self, id: CollectionId) -> TotalsChange {
         self.by_collection.get(&id).copied().unwrap_or_default()

@@ -9,12 +9,13 @@ const TABLES: &str = "DynamoDB_20120810.";
 /// Prefix of the operations on streams.
 const STREAMS: &str = "DynamoDBStreams_20120810.";
 
-/// The operations of DynamoDB_20120810, sorted.
+/// The operations of DynamoDB_20120810, and the one of our own (CheckData), sorted.
 const TABLE_OPERATIONS: &[&str] = &[
     "BatchExecuteStatement",
     "BatchGetItem",
     "BatchWriteItem",
     "CancelBulkOperation",
+    "CheckData",
     "CreateBackup",
     "CreateGlobalTable",
     "CreateTable",

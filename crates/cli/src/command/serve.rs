@@ -61,6 +61,9 @@ pub(crate) struct Serve {
     /// Memory for data read from disk.
     #[arg(long, value_name = "SIZE", default_value = "256MB", value_parser = parse_size, env = "MONOTABLE_CACHE")]
     cache: u64,
+    /// The directory that ExportTableToPointInTime writes into, with a folder for each bucket. Without it, exports are refused.
+    #[arg(long, value_name = "DIR", env = "MONOTABLE_EXPORT_DIR")]
+    export_dir: Option<PathBuf>,
     /// The region in names of resources and in signatures.
     #[arg(long, default_value = "us-east-1", env = "MONOTABLE_REGION")]
     region: String,
@@ -166,6 +169,7 @@ impl Serve {
             cache_bytes: self.cache,
             region: self.region.clone(),
             account: self.account.clone(),
+            export_directory: self.export_dir.clone(),
             endpoint: (self.port != 0).then(|| format!("{}:{}", self.host, self.port)),
             ..Options::default()
         };

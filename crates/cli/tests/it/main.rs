@@ -75,7 +75,7 @@ fn without_arguments_it_shows_help_with_examples() {
     let help = format!("{}{}", stdout(&output), stderr(&output));
     assert!(help.contains("monotable serve --in-memory"), "{help}");
     assert_eq!(monotable(&["--help"]).status.code(), Some(0));
-    for command in ["serve", "import", "export"] {
+    for command in ["serve", "import", "export", "check-data"] {
         assert!(stdout(&monotable(&[command, "--help"])).contains("Examples:"), "{command}");
     }
 }
@@ -282,4 +282,28 @@ fn made_up_items_in_any_number_are_as_sound_as_others() {
         let text = stdout(&found);
         assert!(found.status.success() && number(&text, "items") > first + 5, "{design}: {text}");
     }
+}
+
+#[test]
+fn data_is_checked_in_a_directory_and_on_a_server_and_damage_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let data = data.to_str().unwrap();
+    let made = monotable(&["table", "create", "Orders", "--partition-key", "pk:S", "--data", data]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let output = monotable(&["check-data", "--data", data]);
+    assert!(stdout(&output).contains("everything fits together"), "{}", stderr(&output));
+    {
+        let server = Serving::start(directory.path(), &["--data", data]);
+        let output = monotable(&["check-data", "--endpoint-url", &server.endpoint, "--format", "json"]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        assert!(stdout(&output).contains("\"Status\": \"DONE\""), "{}", stdout(&output));
+    }
+    let manifest = directory.path().join("data/fjall/keyspaces/1/current");
+    let mut bytes = std::fs::read(&manifest).unwrap();
+    bytes[9] ^= 1;
+    std::fs::write(&manifest, bytes).unwrap();
+    let output = monotable(&["check-data", "--data", data]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains("the database is damaged: the manifest"), "{}", stderr(&output));
 }

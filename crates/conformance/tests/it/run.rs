@@ -88,6 +88,7 @@ impl Run<'_> {
             Statement::Table { request } => self.make_table(&request, lines),
             Statement::Drop { table } => self.drop_table(&table),
             Statement::Settle { table } => self.settle(&table),
+            Statement::SettleBackup { arn } => self.settle_backup(&arn),
             Statement::Use { table } => self.table = table,
             Statement::Keep { path, name } => {
                 let mut part = &self.last;
@@ -148,6 +149,13 @@ impl Run<'_> {
             self.database.pause();
         }
         self.tables.retain(|known| known != table);
+    }
+
+    fn settle_backup(&mut self, arn: &str) {
+        let body = Json::map([("BackupArn", Json::text(arn))]).strict();
+        while self.call("DescribeBackup", &body).body.strict().contains("\"CREATING\"") {
+            self.database.pause();
+        }
     }
 
     fn settle(&mut self, table: &str) {

@@ -18,7 +18,7 @@
 //! do UpdateTable {...}                      (shows an answer only if it is an error)
 //! keep TableDescription.LatestStreamArn as stream       (of the last answer; later `$stream`)
 //! for n 1..30 put {pk:"a", sk:$n}
-//! drop Orders    settle Orders    advance 600 seconds    needs an empty database    raw PutItem {"TableName":
+//! drop Orders    settle Orders    settle backup $backup    advance 600 seconds    needs an empty database    raw PutItem {"TableName":
 //! ```
 
 use crate::expression::Substitutes;
@@ -35,6 +35,8 @@ pub(crate) enum Statement {
     Drop { table: String },
     /// Waits until a table and its indexes are active.
     Settle { table: String },
+    /// Waits until a backup is there.
+    SettleBackup { arn: String },
     /// Statements without a table of their own are about this one.
     Use { table: String },
     /// Keeps a part of the last answer.
@@ -103,7 +105,14 @@ fn read_one(text: &str, context: &Context<'_>) -> Result<Statement, String> {
         }
         "table" => table(rest).map(|request| Statement::Table { request }),
         "drop" => Ok(Statement::Drop { table: rest.to_owned() }),
-        "settle" => Ok(Statement::Settle { table: rest.to_owned() }),
+        "settle" => match rest.strip_prefix("backup ") {
+            Some(arn) => {
+                let mut reader = Reader::new(arn, context.kept);
+                let arn = reader.value()?.as_text().unwrap_or_default().to_owned();
+                Ok(Statement::SettleBackup { arn })
+            }
+            None => Ok(Statement::Settle { table: rest.to_owned() }),
+        },
         "use" => Ok(Statement::Use { table: rest.to_owned() }),
         "keep" => {
             let (path, name) = rest.split_once(" as ").ok_or("keep what as what?")?;

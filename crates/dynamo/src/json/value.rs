@@ -192,6 +192,13 @@ pub fn write_stored_item(item: &StoredItem, out: &mut Vec<u8>) {
     write_attributes(item.attributes(), out);
 }
 
+/// Appends a line of a file that DynamoDB exports: `{"Item":{...}}`.
+pub fn write_export_line(item: &StoredItem, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"Item\":");
+    write_stored_item(item, out);
+    out.extend_from_slice(b"}\n");
+}
+
 /// Appends an attribute value as DynamoDB JSON.
 pub fn write_value(value: &Value, out: &mut Vec<u8>) {
     write_type(value.value_type(), out);

@@ -24,6 +24,10 @@ impl Operation {
                 let source = request.source_table_name.as_deref().or(request.source_table_arn.as_deref());
                 source.into_iter().chain(request.target_table_name.as_deref()).collect()
             }
+            Operation::ExportTableToPointInTime(request) => {
+                request.table_arn.as_deref().into_iter().collect()
+            }
+            Operation::ListExports(request) => request.table_arn.as_deref().into_iter().collect(),
             Operation::TagResource(request) => request.resource_arn.as_deref().into_iter().collect(),
             Operation::UntagResource(request) => request.resource_arn.as_deref().into_iter().collect(),
             Operation::ListTagsOfResource(request) => request.resource_arn.as_deref().into_iter().collect(),
@@ -83,7 +87,9 @@ impl Operation {
             | Operation::DescribeEndpoints(_)
             | Operation::DescribeContinuousBackups(_)
             | Operation::DescribeBackup(_)
-            | Operation::ListBackups(_) => false,
+            | Operation::ListBackups(_)
+            | Operation::DescribeExport(_)
+            | Operation::ListExports(_) => false,
             _ => true,
         }
     }

@@ -64,6 +64,11 @@ pub(crate) const TAG_KEY: &[Rule] = &[Required, LengthAtLeast(1), LengthAtMost(1
 pub(crate) const TAG_VALUE: &[Rule] = &[Required, LengthAtMost(256)];
 pub(crate) const RECOVERY_DAYS: &[Rule] = &[AtLeast(1), AtMost(35)];
 
+// Exports. A bucket's name is looked at again where it becomes a folder.
+pub(crate) const BUCKET: &[Rule] = &[Required, LengthAtMost(255)];
+pub(crate) const PREFIX: &[Rule] = &[LengthAtMost(1024)];
+pub(crate) const EXPORTS_LIMIT: &[Rule] = &[AtLeast(1), AtMost(25)];
+
 // Streams.
 pub(crate) const STREAM_LIMIT: &[Rule] = &[AtLeast(1), AtMost(100)];
 pub(crate) const RECORDS_LIMIT: &[Rule] = &[AtLeast(1), AtMost(1000)];

@@ -92,18 +92,33 @@ fn fill_expiry(
 }
 
 /// Some items of a table, in the order of the store.
-struct Page {
-    items: Vec<(ItemKey, StoredItem)>,
-    is_last: bool,
+pub(super) struct Page {
+    pub(super) items: Vec<(ItemKey, StoredItem)>,
+    pub(super) is_last: bool,
 }
 
 impl Page {
-    fn last_key(&self) -> Option<ItemKey> {
+    pub(super) fn last_key(&self) -> Option<ItemKey> {
         self.items.last().map(|(key, _)| key.clone())
     }
 }
 
-fn items_after(id: CollectionId, after: Option<&ItemKey>, snapshot: &Snapshot) -> Result<Page, StoreError> {
+/// The next items of a collection, as many as make a step.
+pub(super) fn items_after(
+    id: CollectionId,
+    after: Option<&ItemKey>,
+    snapshot: &Snapshot,
+) -> Result<Page, StoreError> {
+    items_within(id, after, (STEP_WRITES_MAX, STEP_BYTES_MAX), snapshot)
+}
+
+/// The next items of a collection: at most so many, and about so many bytes.
+pub(super) fn items_within(
+    id: CollectionId,
+    after: Option<&ItemKey>,
+    (items_max, bytes_max): (usize, usize),
+    snapshot: &Snapshot,
+) -> Result<Page, StoreError> {
     let all = KeyRange::of_collection(id);
     let range = match after {
         Some(key) => all.after(key.in_collection(id)),
@@ -113,7 +128,7 @@ fn items_after(id: CollectionId, after: Option<&ItemKey>, snapshot: &Snapshot) -
     let mut items = Vec::new();
     let mut bytes = 0;
     for entry in snapshot.range(Space::Data, lower, upper, Direction::Forward) {
-        if items.len() >= STEP_WRITES_MAX || bytes >= STEP_BYTES_MAX {
+        if items.len() >= items_max || bytes >= bytes_max {
             return Ok(Page { items, is_last: false });
         }
         let (key, value) = entry?;

@@ -1,4 +1,5 @@
-//! Empties collections that nobody refers to any more: of deleted tables and indexes, and of forgotten streams.
+//! Empties collections that nobody refers to any more: of deleted tables and indexes, of forgotten
+//! streams, histories and backups.
 
 use bytes::Bytes;
 
@@ -14,7 +15,7 @@ use crate::store::{Direction, Space, StoreError};
 /// Removes some keys of the first collection that waits.
 pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
     let view = inner.committer.view();
-    let Some(id) = view.catalog.garbage().first().copied() else { return Ok(false) };
+    let Some(id) = view.catalog.garbage() else { return Ok(false) };
     // Nobody writes to such a collection, so what a reader sees of it is all there is.
     let keys = some_keys(&view, id)?;
     inner.committer.run(move |_| Ok(((), purge(id, keys))))?;

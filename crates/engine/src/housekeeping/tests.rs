@@ -252,7 +252,7 @@ fn what_was_deleted_is_emptied() {
     bench.keep_house();
     assert_eq!(size_of(&bench, stream.0), 0);
     let view = bench.engine.view();
-    assert!(view.catalog.garbage().is_empty());
+    assert!(view.catalog.garbage().is_none());
     assert_eq!(meta::entries(&view.snapshot, MetaKey::TOTALS).count(), 0);
     assert_eq!(meta::entries(&view.snapshot, MetaKey::TRIMMED).count(), 0);
     assert!(!bench.engine.inner.keep_house_once().unwrap());

@@ -6,8 +6,8 @@ mod tests;
 use std::sync::Arc;
 
 use dynamo::operation::{
-    CreateTable, CreateTableReply, GlobalSecondaryIndex, IndexStatus, LocalSecondaryIndex, SSESpecification,
-    SSEType, StreamSpecification, StreamViewType, TableDescription, TableStatus,
+    CreateTable, CreateTableReply, GlobalSecondaryIndex, LocalSecondaryIndex, SSESpecification, SSEType,
+    StreamSpecification, StreamViewType,
 };
 use dynamo::{ApiError, Choice, ErrorKind};
 use xxhash_rust::xxh3::xxh3_128;
@@ -59,7 +59,7 @@ impl Engine {
     pub fn create_table(&self, request: CreateTable) -> Result<CreateTableReply, ApiError> {
         let new_table = check(&request, &self.inner.options)?;
         let table = self.inner.committer.run(move |latest| write(new_table, latest))?;
-        Ok(CreateTableReply { table_description: Some(reply(self, &table)) })
+        Ok(CreateTableReply { table_description: Some(self.inner.describe_new(&table)) })
     }
 }
 
@@ -107,6 +107,9 @@ fn check(request: &CreateTable, options: &Options) -> Result<NewTable, ApiError>
         latest_stream_milliseconds: None,
         time_to_live: None,
         tags,
+        history: None,
+        recovery: None,
+        restored: None,
     }))
 }
 
@@ -115,9 +118,7 @@ fn check_units(request: &CreateTable, on_demand: bool) -> Result<Throughput, Api
         (Some(_), true) => Err(invalid(throughput::UNITS_ON_DEMAND)),
         (None, true) => Ok(Throughput::default()),
         (Some(units), false) => throughput::provisioned(units),
-        (None, false) => Err(invalid(
-            "ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED",
-        )),
+        (None, false) => Err(invalid(throughput::NO_UNITS)),
     }
 }
 
@@ -208,12 +209,10 @@ fn check_index_units(
     on_demand: bool,
 ) -> Result<Throughput, ApiError> {
     match (&index.provisioned_throughput, on_demand) {
-        (Some(_), true) => Err(invalid(format!(
-            "ProvisionedThroughput should not be specified for index: {name} when BillingMode is PAY_PER_REQUEST"
-        ))),
+        (Some(_), true) => Err(invalid(throughput::index_units_on_demand(name))),
         (None, true) => Ok(Throughput::default()),
         (Some(units), false) => throughput::provisioned(units),
-        (None, false) => Err(invalid(format!("ProvisionedThroughput is not specified for index: {name}"))),
+        (None, false) => Err(invalid(throughput::no_index_units(name))),
     }
 }
 
@@ -311,7 +310,7 @@ fn write(NewTable(mut table): NewTable, latest: &Latest<'_>) -> Result<(Arc<Tabl
 }
 
 /// Gives a table its ids and times; returns the last id that was taken.
-fn number(table: &mut Table, latest: &Latest<'_>) -> u32 {
+pub(super) fn number(table: &mut Table, latest: &Latest<'_>) -> u32 {
     let (first_id, now_milliseconds) = (latest.catalog.next_id(), latest.now_milliseconds);
     let mut next_id = first_id;
     let mut take = || {
@@ -342,18 +341,4 @@ fn uuid_of(unique: &[u8]) -> String {
     let hex = format!("{bits:032x}");
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
     [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-")
-}
-
-fn reply(engine: &Engine, table: &Table) -> TableDescription {
-    let mut description = engine.inner.describe(table, TableStatus::Creating);
-    // How warm it is DynamoDB knows only once the table is active.
-    description.warm_throughput = None;
-    for index in description.global_secondary_indexes.iter_mut().flatten() {
-        index.index_status = Some(IndexStatus::Creating);
-        index.warm_throughput = None;
-    }
-    if let Some(summary) = &mut description.billing_mode_summary {
-        summary.last_update_to_pay_per_request_date_time = None;
-    }
-    description
 }

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use dynamo::operation::{DeleteTable, DeleteTableReply, TableDescription, TableStatus};
 use dynamo::{ApiError, ErrorKind};
 
+use crate::backup::Backup;
 use crate::catalog::{CatalogChange, ClosedStream, find_named_table};
 use crate::commit::{Changes, Latest};
+use crate::copying::end_history;
 use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::table::{IndexState, Table};
 
 impl Engine {
-    /// Removes a table and all its items; its name is free at once. Its stream stays readable for 24 hours.
+    /// Removes a table and all its items; its name is free at once. Its stream stays readable for 24 hours, and of a table with
+    /// point-in-time recovery a backup is left for 35 days.
     pub fn delete_table(&self, request: DeleteTable) -> Result<DeleteTableReply, ApiError> {
         request.check_fields()?;
         let table = self.inner.committer.run(move |latest| write(&request, latest))?;
@@ -42,7 +45,13 @@ fn write(request: &DeleteTable, latest: &Latest<'_>) -> Result<(Arc<Table>, Chan
             closed_milliseconds: latest.now_milliseconds,
         }))
     });
-    let catalog = closed.into_iter().chain([CatalogChange::Remove(table.clone())]).collect();
+    let now = latest.now_milliseconds;
+    let left =
+        table.recovery.as_ref().map(|_| CatalogChange::PutBackup(Arc::new(Backup::of_deleted(&table, now))));
+    let mut catalog: Vec<CatalogChange> = closed.into_iter().chain(left).collect();
+    catalog.push(CatalogChange::Remove(table.clone()));
+    // A table that goes while it is being restored takes the history with it that was kept for it alone.
+    catalog.extend(table.copying().map(|copying| end_history(latest.catalog, copying)).into_iter().flatten());
     Ok((table, Changes { catalog, ..Changes::default() }))
 }
 

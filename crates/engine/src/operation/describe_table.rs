@@ -1,7 +1,7 @@
 //! DescribeTable.
 
 use dynamo::ApiError;
-use dynamo::operation::{DescribeTable, DescribeTableReply, TableStatus};
+use dynamo::operation::{DescribeTable, DescribeTableReply};
 
 use crate::catalog::find_named_table;
 use crate::engine::Engine;
@@ -12,6 +12,6 @@ impl Engine {
         request.check_fields()?;
         let view = self.view();
         let table = find_named_table(&view.catalog, request.table_name.as_deref())?;
-        Ok(DescribeTableReply { table: Some(self.inner.describe(&table, TableStatus::Active)) })
+        Ok(DescribeTableReply { table: Some(self.inner.describe_now(&table)) })
     }
 }

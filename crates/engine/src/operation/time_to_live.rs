@@ -8,7 +8,7 @@ use dynamo::operation::{
     UpdateTimeToLiveReply,
 };
 
-use crate::catalog::{CatalogChange, find_named_table};
+use crate::catalog::{CatalogChange, find_changeable_table, find_named_table};
 use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::fault::Fault;
@@ -47,7 +47,7 @@ impl Engine {
 }
 
 fn write(request: &UpdateTimeToLive, latest: &Latest<'_>) -> Result<((), Changes), Fault> {
-    let table = find_named_table(latest.catalog, request.table_name.as_deref())?;
+    let table = find_changeable_table(latest.catalog, request.table_name.as_deref())?;
     let specification = request.time_to_live_specification.clone().unwrap_or_default();
     let attribute = specification.attribute_name.unwrap_or_default();
     let enable = specification.enabled.unwrap_or_default();

@@ -17,7 +17,7 @@ use dynamo::operation::{
 use dynamo::{ApiError, Choice};
 
 use super::create_table::{check_encryption, stream_view};
-use crate::catalog::{CatalogChange, ClosedStream, find_named_table};
+use crate::catalog::{CatalogChange, ClosedStream, find_changeable_table};
 use crate::commit::{Changes, Latest};
 use crate::describe::warm_units;
 use crate::engine::Engine;
@@ -107,7 +107,7 @@ fn check_encryption_change(
 type Written = (Checked, Arc<Table>, Arc<Table>);
 
 fn write(checked: Checked, latest: &Latest<'_>) -> Result<(Written, Changes), Fault> {
-    let old = find_named_table(latest.catalog, checked.request.table_name.as_deref())?;
+    let old = find_changeable_table(latest.catalog, checked.request.table_name.as_deref())?;
     let mut update = Update {
         table: Table::clone(&old),
         changes: Vec::new(),

@@ -4,6 +4,7 @@
 //! lock        held by the process that has the database open; the first file to be created
 //! monotable   "monotable format 1": written last, so its presence means that creation was completed
 //! failed      present from a failed write or sync until the journals have been rewritten
+//! closed      the last commit, written when the database is closed; gone while it is open
 //! fjall/      the storage crate's files
 //! ```
 //!
@@ -22,6 +23,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::StoreError;
 
 /// The format this version writes, and the newest it reads.
@@ -31,6 +34,7 @@ const LOCK: &str = "lock";
 const FORMAT_FILE: &str = "monotable";
 const FORMAT_FILE_TEMPORARY: &str = "monotable.new";
 const FAILED: &str = "failed";
+const CLOSED: &str = "closed";
 const DATABASE: &str = "fjall";
 const SEALED: &str = "sealed";
 /// The wrapped keys of an encrypted database.
@@ -162,6 +166,25 @@ impl Directory {
         }
     }
 
+    /// Notes with which commit the database is closed. Where that fails, the note is missing at the next opening: no harm.
+    pub(super) fn note_closing(&self, commit: u64) {
+        let text = format!("{commit} {:016x}\n", xxh3_64(&commit.to_be_bytes()));
+        let _ = fs::write(self.path.join(CLOSED), text);
+    }
+
+    /// The commit with which the database was closed, if that was noted and can be read.
+    pub(super) fn commit_when_closed(&self) -> Option<u64> {
+        let text = fs::read_to_string(self.path.join(CLOSED)).ok()?;
+        let (commit, checksum) = text.trim_end().split_once(' ')?;
+        let commit: u64 = commit.parse().ok()?;
+        (format!("{:016x}", xxh3_64(&commit.to_be_bytes())) == checksum).then_some(commit)
+    }
+
+    /// Removes the note. Should it stay, it is true all the same: commits are never taken back.
+    pub(super) fn forget_closing(&self) {
+        let _ = fs::remove_file(self.path.join(CLOSED));
+    }
+
     /// What the file system has left for us.
     #[cfg(unix)]
     pub(super) fn free_bytes(&self) -> Result<u64, StoreError> {
@@ -243,7 +266,7 @@ fn check_nothing_foreign(path: &Path) -> Result<(), StoreError> {
     }
     // Our lock is created first, so other files of ours without it were not left by an interrupted creation.
     let begun = names.iter().any(|name| name == LOCK);
-    let known = [LOCK, DATABASE, FORMAT_FILE_TEMPORARY, SEALED, ENVELOPE, ENVELOPE_TEMPORARY];
+    let known = [LOCK, DATABASE, CLOSED, FORMAT_FILE_TEMPORARY, SEALED, ENVELOPE, ENVELOPE_TEMPORARY];
     let ours = |name: &str| begun && known.contains(&name);
     match names.into_iter().find(|name| !ours(name)) {
         Some(found) => Err(StoreError::Foreign { path: path.to_path_buf(), found }),

@@ -12,7 +12,9 @@
 //!   copy also puts pages on disk again that the kernel forgot when it failed to write them.
 //! - An acknowledged commit that does not come back is an error when opening, not a silence (`commits`).
 
+mod files;
 mod journal;
+mod manifest;
 mod open;
 mod read;
 mod tail;
@@ -89,7 +91,23 @@ impl FjallStore {
             }
             Creation::Complete => open::open_database(&directory, &options),
         }
-        .map(|opened| FjallStore::new(directory, options, opened))
+        .and_then(|opened| FjallStore::with_all_commits(directory, options, opened))
+    }
+
+    /// A database that has at least the commits that it was closed with.
+    fn with_all_commits(
+        directory: Arc<Directory>,
+        options: StoreOptions,
+        opened: Opened,
+    ) -> Result<FjallStore, StoreError> {
+        let found = opened.last_commit;
+        if let Some(closed) = directory.commit_when_closed().filter(|closed| *closed > found) {
+            return Err(StoreError::corrupt(format!(
+                "commit {closed} was there when it was closed, but only {found} came back"
+            )));
+        }
+        directory.forget_closing();
+        Ok(FjallStore::new(directory, options, opened))
     }
 
     /// The directory, which stays locked for as long as the answer lives.
@@ -120,6 +138,14 @@ impl FjallStore {
             last_commit: opened.last_commit.into(),
             last_synced_commit: opened.last_commit.into(),
             instance: RwLock::new(Instance::Running { database: opened.database, reader: opened.reader }),
+        }
+    }
+
+    /// Has everything applied so far written into a table.
+    #[cfg(test)]
+    pub(crate) fn flush_to_table(&self) {
+        if let Instance::Running { reader, .. } = &*self.instance.read() {
+            reader.keyspace().rotate_memtable_and_wait().unwrap();
         }
     }
 
@@ -244,6 +270,16 @@ impl FjallStore {
     }
 }
 
+impl Drop for FjallStore {
+    /// Notes the last commit, so that a journal that loses its end until the next opening is not taken for a torn one.
+    fn drop(&mut self) {
+        let last = self.last_commit.load(Relaxed);
+        if self.failure.get_mut().is_none() && self.last_synced_commit.load(Relaxed) == last {
+            self.directory.note_closing(last);
+        }
+    }
+}
+
 impl Store for FjallStore {
     fn snapshot(&self) -> Snapshot {
         Snapshot::Disk(match &*self.instance.read() {
@@ -304,6 +340,15 @@ impl Store for FjallStore {
 
     fn size_bytes(&self) -> Result<u64, StoreError> {
         self.directory.size_bytes()
+    }
+
+    fn check_files(&self) -> Result<Vec<String>, StoreError> {
+        manifest::check_manifests(&self.directory.database())?;
+        let snapshot = match &*self.instance.read() {
+            Instance::Running { reader, .. } => reader.clone(),
+            Instance::Frozen(view) => view.reader(),
+        };
+        files::damaged_tables(snapshot.keyspace())
     }
 }
 

@@ -8,6 +8,7 @@ mod design;
 mod encrypted;
 #[cfg(target_os = "linux")]
 mod faults;
+mod history;
 mod model;
 mod old_files;
 mod random;

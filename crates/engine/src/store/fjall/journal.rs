@@ -43,7 +43,12 @@ pub(super) fn copies_bytes(database: &Path) -> io::Result<u64> {
 }
 
 /// The journals that a failure may concern, the newest first.
-pub(super) fn newest_journals(database: &Path) -> io::Result<Vec<PathBuf>> {
+fn newest_journals(database: &Path) -> io::Result<Vec<PathBuf>> {
+    Ok(all_journals(database)?.into_iter().rev().take(JOURNALS_IN_DOUBT).collect())
+}
+
+/// All journals, the oldest first.
+pub(super) fn all_journals(database: &Path) -> io::Result<Vec<PathBuf>> {
     let mut journals = Vec::new();
     for entry in fs::read_dir(database)? {
         let path = entry?.path();
@@ -54,7 +59,7 @@ pub(super) fn newest_journals(database: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     journals.sort();
-    Ok(journals.into_iter().rev().take(JOURNALS_IN_DOUBT).map(|(_, path)| path).collect())
+    Ok(journals.into_iter().map(|(_, path)| path).collect())
 }
 
 /// Byte by byte through our own memory: a copy by the file system could share the blocks that are not on disk.

@@ -19,7 +19,7 @@ use super::{
         error::is_full,
         key,
     },
-    StoreOptions, journal,
+    StoreOptions, journal, manifest,
     read::{Reader, entry_of},
     tail,
 };
@@ -88,7 +88,8 @@ fn start(
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
     if creation == Creation::Complete {
-        tail::cut_incomplete_batch(&directory.database())?;
+        manifest::check_manifests(&directory.database())?;
+        tail::examine_journals(&directory.database())?;
     }
     let database = start_database(directory, options)?;
     if creation == Creation::Complete && !database.keyspace_exists(KEYSPACE) {

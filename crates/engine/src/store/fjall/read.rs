@@ -66,6 +66,10 @@ impl FjallSnapshot {
         self.0.reader.retired.store(true, Relaxed);
     }
 
+    pub(super) fn reader(&self) -> Arc<Reader> {
+        self.0.reader.clone()
+    }
+
     pub(in super::super) fn is_stale(&self) -> bool {
         self.0.reader.check().is_err()
     }

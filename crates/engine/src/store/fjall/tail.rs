@@ -1,4 +1,7 @@
-//! The end of the last journal, looked at before the storage crate opens it.
+//! The journals, looked at before the storage crate opens them.
+//!
+//! The storage crate's checksums leave out the number that a batch begins with, which decides whose version of an entry is the
+//! later one. Batches are numbered upwards, so a number that is not above the one before it was changed.
 //!
 //! A batch that was being written when the power went may lack any of its sectors: they are still the zeros that the
 //! file began with. The storage crate takes such a batch for damage and does not open; and where damage hides the
@@ -7,7 +10,8 @@
 //! Always true:
 //! - Only a batch that nothing whole follows is cut off, and only if sectors of it are missing: it was never synced,
 //!   so nobody was told of it.
-//! - Anything else that is not as it was written is an error, and the file is left as it is.
+//! - Anything else that is not as it was written is an error, and the file is left as it is. A last batch of which only the
+//!   lengths were changed still ends like one, so it is not taken for one that was being written.
 //!
 //! A batch is a start (tag 1, number of entries, sequence number), its entries (tag 2: a write; tag 4: a clearing) and
 //! an end (tag 3, checksum of the entries, trailer); all numbers are little-endian.
@@ -20,7 +24,7 @@ use std::{
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{super::StoreError, journal::newest_journals};
+use super::{super::StoreError, journal::all_journals};
 
 const START: u8 = 1;
 const WRITE: u8 = 2;
@@ -35,23 +39,50 @@ const TRAILER: [u8; 4] = *b"FJL\x03";
 /// What a disk writes whole or not at all.
 const SECTOR_BYTES: usize = 512;
 
-/// Cuts off the last batch of the last journal if a loss of power left it incomplete.
-pub(super) fn cut_incomplete_batch(database: &Path) -> Result<(), StoreError> {
-    let reading = StoreError::io("reading the journal");
-    let Some(journal) = newest_journals(database).map_err(reading)?.into_iter().next() else {
-        return Ok(());
-    };
+/// Sequence numbers are far below this one.
+const SEQUENCE_MAX: u64 = 1 << 56;
+
+/// Checks the order of batches in all journals, and cuts off the last batch of the last one if a loss of power left it
+/// incomplete.
+pub(super) fn examine_journals(database: &Path) -> Result<(), StoreError> {
+    let mut journals = all_journals(database).map_err(StoreError::io("listing the journals"))?;
+    let newest = journals.pop();
+    let mut last = None;
+    for journal in &journals {
+        let written = read_written(journal).map_err(StoreError::io("reading the journal"))?;
+        last = check_order(&written, last).map_err(|begin| damaged(journal, begin))?;
+    }
+    let Some(journal) = newest else { return Ok(()) };
     let written = read_written(&journal).map_err(StoreError::io("reading the journal"))?;
+    check_order(&written, last).map_err(|begin| damaged(&journal, begin))?;
     match examine(&written) {
         End::Whole => Ok(()),
         End::Incomplete { begin } => {
             cut(&journal, begin).map_err(StoreError::io("cutting off an incomplete batch"))
         }
-        End::Damaged { begin } => Err(StoreError::corrupt(format!(
-            "the journal {} is not as it was written from byte {begin} on",
-            journal.display()
-        ))),
+        End::Damaged { begin } => Err(damaged(&journal, begin)),
     }
+}
+
+fn damaged(journal: &Path, begin: usize) -> StoreError {
+    let journal = journal.display();
+    StoreError::corrupt(format!("the journal {journal} is not as it was written from byte {begin} on"))
+}
+
+/// The number of the last batch; the place of the first whose number is not above the one before.
+fn check_order(written: &[u8], mut last: Option<u64>) -> Result<Option<u64>, usize> {
+    let mut begin = 0;
+    while let Some(rest) = written.get(begin..)
+        && let Extent::Of(length) = extent(rest)
+    {
+        let number = rest.get(1 + 4..).and_then(<[u8]>::first_chunk).map(|bytes| u64::from_le_bytes(*bytes));
+        match number.filter(|number| *number < SEQUENCE_MAX && last.is_none_or(|last| *number > last)) {
+            Some(number) => last = Some(number),
+            None => return Err(begin),
+        }
+        begin += length;
+    }
+    Ok(last)
 }
 
 fn cut(journal: &Path, begin: usize) -> io::Result<()> {
@@ -80,7 +111,7 @@ fn examine(written: &[u8]) -> End {
         End::Whole
     } else if (1..rest.len()).any(|place| rest.get(place..).and_then(whole_batch).is_some()) {
         End::Damaged { begin }
-    } else if is_cut_short(rest) || lacks_a_sector(written, begin) {
+    } else if (is_cut_short(rest) && !ends_like_a_batch(rest)) || lacks_a_sector(written, begin) {
         End::Incomplete { begin }
     } else {
         End::Damaged { begin }
@@ -97,6 +128,11 @@ fn whole_batch(bytes: &[u8]) -> Option<usize> {
 
 fn is_cut_short(bytes: &[u8]) -> bool {
     matches!(extent(bytes), Extent::BeyondTheEnd)
+}
+
+/// True for bytes whose last ones are the end of a batch.
+fn ends_like_a_batch(bytes: &[u8]) -> bool {
+    matches!(bytes.last_chunk::<END_BYTES>(), Some(&[END, .., a, b, c, d]) if [a, b, c, d] == TRAILER)
 }
 
 /// How far a batch reaches, by the lengths that stand in it.
@@ -198,6 +234,10 @@ mod tests {
     use super::*;
 
     fn batch(value: &[u8]) -> Vec<u8> {
+        numbered(7, value)
+    }
+
+    fn numbered(number: u64, value: &[u8]) -> Vec<u8> {
         let mut entry = vec![WRITE, 0, 0];
         entry.extend(1_u64.to_le_bytes());
         entry.extend(3_u16.to_le_bytes());
@@ -206,7 +246,7 @@ mod tests {
         entry.extend(b"key");
         entry.extend(value);
         let mut bytes = vec![START, 1, 0, 0, 0];
-        bytes.extend(7_u64.to_le_bytes());
+        bytes.extend(number.to_le_bytes());
         bytes.extend(&entry);
         bytes.push(END);
         bytes.extend(xxh3_64(&entry).to_le_bytes());
@@ -253,5 +293,23 @@ mod tests {
         let mut bytes = [batch(b"one"), batch(&[b'b'; 5_000])].concat();
         bytes[2_000] ^= 1;
         assert_eq!(examine(&bytes), End::Damaged { begin: batch(b"one").len() });
+    }
+
+    #[test]
+    fn a_changed_length_in_the_last_batch_is_damage() {
+        let first = batch(b"one");
+        let mut bytes = [first.clone(), batch(&[b'b'; 300])].concat();
+        // The length of the value, which now reaches beyond the end.
+        bytes[first.len() + START_BYTES + 11 + 2 + 4 + 2] ^= 1;
+        assert_eq!(examine(&bytes), End::Damaged { begin: first.len() });
+    }
+
+    #[test]
+    fn numbers_of_batches_go_up() {
+        let (first, second) = (numbered(7, b"one"), numbered(9, b"two"));
+        assert_eq!(check_order(&[first.clone(), second.clone()].concat(), Some(6)), Ok(Some(9)));
+        assert_eq!(check_order(&[first.clone(), second.clone()].concat(), Some(7)), Err(0));
+        assert_eq!(check_order(&[second, first.clone()].concat(), None), Err(first.len()));
+        assert_eq!(check_order(&numbered(1 << 60, b"one"), None), Err(0));
     }
 }
