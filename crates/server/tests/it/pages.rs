@@ -87,7 +87,7 @@ fn whoever_asks_proves_who_they_are() {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
 
 /// A request to a page, signed as the documentation of Signature Version 4 says, and not as the server does it. The path comes as it is sent and
@@ -103,8 +103,8 @@ fn signed(
     let seconds = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let date = date(seconds);
     let scope = format!("{}/us-east-1/dynamodb/aws4_request", &date[..8]);
-    let lines = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect::<String>();
-    let names = headers.iter().map(|(name, _)| format!("{name};")).collect::<String>();
+    let lines = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect::<Vec<_>>().concat();
+    let names = headers.iter().map(|(name, _)| format!("{name};")).collect::<Vec<_>>().concat();
     let hash = |text: &str| hex(digest::digest(&digest::SHA256, text.as_bytes()).as_ref());
     let canonical = format!(
         "{method}\n{canonical_path}\n{query}\n{lines}host:localhost\nx-amz-date:{date}\n\n{names}host;x-amz-date\n{}",
@@ -116,7 +116,8 @@ fn signed(
     };
     let key = scope.split('/').fold(format!("AWS4{secret}").into_bytes(), |key, part| mac(&key, part));
     let signature = hex(&mac(&key, &to_sign));
-    let sent = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect::<String>();
+    let sent =
+        headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect::<Vec<_>>().concat();
     let proof = format!(
         "{sent}X-Amz-Date: {date}\r\nAuthorization: AWS4-HMAC-SHA256 Credential={id}/{scope}, SignedHeaders={names}host;x-amz-date, Signature={signature}\r\n"
     );
