@@ -31,7 +31,7 @@ pub(crate) use batch::Batch;
 pub(crate) use batch::{KEY_BYTES_MAX, Write};
 pub(crate) use error::StoreError;
 pub(crate) use faults::Faults;
-pub(crate) use fjall::{FjallStore, StoreOptions};
+pub(crate) use fjall::{FjallStore, Load, StoreOptions};
 pub(crate) use memory::MemoryStore;
 
 /// The few ordered spaces of keys. Tables share them, told apart by an id at the front of every key.

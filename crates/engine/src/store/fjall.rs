@@ -14,6 +14,7 @@
 
 mod journal;
 mod key;
+mod load;
 mod open;
 mod read;
 mod tail;
@@ -35,6 +36,7 @@ use super::{
 use open::Opened;
 use read::Reader;
 
+pub(crate) use load::Load;
 pub(crate) use read::{FjallRange, FjallSnapshot};
 
 /// Settings that may differ from one opening to the next.
