@@ -26,6 +26,8 @@ use crate::store::{Batch, Direction, Snapshot, Space, StoreError};
 pub(crate) const COMMIT_LOG: CollectionId = CollectionId(0);
 
 const HEAD_BYTES: usize = 8 + 8 + 8 + 16;
+/// No log, and so no record, is larger: lengths are written with four bytes.
+const BYTES_MAX: u64 = 1 << 31;
 /// Marks a write that stores a value; without it the key is removed.
 const PUTS: u8 = 0x80;
 
@@ -210,6 +212,8 @@ pub(crate) struct Shipping {
     time_milliseconds: i64,
     /// Whether there were commits without a record after the last record.
     has_gap: bool,
+    /// Whether there was no room for the last commit.
+    is_full: bool,
     bytes_written: u64,
     bytes_forgotten: u64,
     bytes_max: u64,
@@ -228,9 +232,10 @@ impl Shipping {
             end: LogPlace::default(),
             time_milliseconds,
             has_gap: true,
+            is_full: false,
             bytes_written: 0,
             bytes_forgotten: 0,
-            bytes_max,
+            bytes_max: bytes_max.min(BYTES_MAX),
         };
         if let Some(last) = end_of_log(snapshot, Direction::Reverse)? {
             shipping.end = last.place();
@@ -256,7 +261,7 @@ impl Shipping {
         let size = (HEAD_BYTES + writes.len()) as u64;
         // A mark is let in always: forgetting records, which makes room, leaves one.
         if !writes.is_empty() && self.waiting_bytes() + size > self.room() {
-            self.has_gap = true;
+            (self.has_gap, self.is_full) = (true, true);
             return self;
         }
         let position = self.end.position + 1 + u64::from(self.has_gap);
@@ -274,6 +279,7 @@ impl Shipping {
             end: LogPlace { position, chain },
             time_milliseconds,
             has_gap: false,
+            is_full: self.is_full && writes.is_empty(),
             bytes_written: self.bytes_written + size,
             ..self
         }
@@ -299,10 +305,11 @@ impl Shipping {
     /// Notes that everything before this byte of the log is gone.
     pub(crate) fn forgotten(&mut self, bytes: u64) {
         self.bytes_forgotten = self.bytes_forgotten.max(bytes);
+        self.is_full &= self.waiting_bytes() > self.room();
     }
 
     pub(crate) fn state(&self) -> LogState {
-        LogState { end: self.end, waiting_bytes: self.waiting_bytes(), is_full: self.has_gap }
+        LogState { end: self.end, waiting_bytes: self.waiting_bytes(), is_full: self.is_full }
     }
 
     fn waiting_bytes(&self) -> u64 {
@@ -311,7 +318,7 @@ impl Shipping {
 
     /// Once it was full, the log takes records again when half of it is free: each beginning costs a whole backup.
     fn room(&self) -> u64 {
-        if self.has_gap { self.bytes_max / 2 } else { self.bytes_max }
+        if self.is_full { self.bytes_max / 2 } else { self.bytes_max }
     }
 }
 

@@ -91,6 +91,11 @@ impl Frozen {
 }
 
 impl Engine {
+    /// The time, from the engine's clock.
+    pub fn now_milliseconds(&self) -> i64 {
+        self.inner.committer.now_milliseconds()
+    }
+
     /// Makes everything committed so far durable and freezes it. Reads and writes go on meanwhile.
     pub fn freeze(&self) -> Result<Frozen, TransferError> {
         Ok(Frozen { moment: self.inner.committer.freeze()? })
