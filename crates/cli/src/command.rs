@@ -1,5 +1,6 @@
 //! The commands: one file each. They read arguments, call the crates that do the work and print what they say.
 
+mod backup;
 mod check;
 mod design;
 mod docs;
@@ -9,6 +10,7 @@ mod fmt;
 mod import;
 mod new;
 mod reactions;
+mod restore;
 mod run;
 mod seed;
 mod serve;
@@ -16,6 +18,7 @@ mod table;
 mod test;
 mod verify;
 
+pub(crate) use backup::Backup;
 pub(crate) use check::Check;
 pub(crate) use design::Design;
 pub(crate) use docs::Docs;
@@ -25,6 +28,7 @@ pub(crate) use fmt::Fmt;
 pub(crate) use import::Import;
 pub(crate) use new::New;
 pub(crate) use reactions::Reactions;
+pub(crate) use restore::Restore;
 pub(crate) use run::Run;
 pub(crate) use seed::Seed;
 pub(crate) use serve::Serve;

@@ -3,6 +3,7 @@
 #![allow(clippy::single_match_else, reason = "a match of two arms shows both sides alike")]
 
 mod arguments;
+mod backup_place;
 mod colour;
 mod command;
 mod database;
@@ -47,6 +48,8 @@ The database:
   monotable serve --data ./data                     a durable database on http://127.0.0.1:8000
   monotable table list --data ./data                the tables in it
   monotable import --data ./data Orders a.json.gz   items from DynamoDB's export to S3
+  monotable backup /mnt/backups --data ./data       all of it, to a directory or an object store
+  monotable restore /mnt/backups --data ./restored  and back, as it was at any second
 
 Talk to it with any AWS SDK:
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000";
@@ -68,6 +71,8 @@ enum Command {
     Table(command::Table),
     Import(command::Import),
     Export(command::Export),
+    Backup(command::Backup),
+    Restore(command::Restore),
 }
 
 fn main() -> ExitCode {
@@ -87,6 +92,8 @@ fn main() -> ExitCode {
         Command::Table(table) => table.run(),
         Command::Import(import) => import.run(),
         Command::Export(export) => export.run(),
+        Command::Backup(backup) => backup.run(),
+        Command::Restore(restore) => restore.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
