@@ -1,5 +1,6 @@
 //! The commands: one file each. They read arguments, call the crates that do the work and print what they say.
 
+mod backup;
 mod check;
 mod check_data;
 mod design;
@@ -11,6 +12,7 @@ mod import;
 mod key;
 mod new;
 mod reactions;
+mod restore;
 mod run;
 mod seed;
 mod serve;
@@ -18,6 +20,7 @@ mod table;
 mod test;
 mod verify;
 
+pub(crate) use backup::Backup;
 pub(crate) use check::Check;
 pub(crate) use check_data::CheckData;
 pub(crate) use design::Design;
@@ -29,6 +32,7 @@ pub(crate) use import::Import;
 pub(crate) use key::Key;
 pub(crate) use new::New;
 pub(crate) use reactions::Reactions;
+pub(crate) use restore::Restore;
 pub(crate) use run::Run;
 pub(crate) use seed::Seed;
 pub(crate) use serve::Serve;

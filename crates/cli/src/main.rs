@@ -3,6 +3,7 @@
 #![allow(clippy::single_match_else, reason = "a match of two arms shows both sides alike")]
 
 mod arguments;
+mod backup_place;
 mod colour;
 mod command;
 mod database;
@@ -51,6 +52,8 @@ The database:
   monotable key new ./key                           a master key, for an encrypted database:
   monotable serve --data ./data --key-file ./key
   monotable check-data --data ./data                whether everything fits together
+  monotable backup /mnt/backups --data ./data       all of it, to a directory or an object store
+  monotable restore /mnt/backups --data ./restored  and back, as it was at any second
 
 Talk to it with any AWS SDK:
   aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000";
@@ -74,6 +77,8 @@ enum Command {
     Export(command::Export),
     Key(command::Key),
     CheckData(command::CheckData),
+    Backup(command::Backup),
+    Restore(command::Restore),
 }
 
 fn main() -> ExitCode {
@@ -95,6 +100,8 @@ fn main() -> ExitCode {
         Command::Export(export) => export.run(),
         Command::Key(key) => key.run(),
         Command::CheckData(check) => check.run(),
+        Command::Backup(backup) => backup.run(),
+        Command::Restore(restore) => restore.run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -32,6 +32,11 @@ pub(crate) fn text(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// A size as people read it.
+pub(crate) fn bytes(count: u64) -> String {
+    indicatif::HumanBytes(count).to_string()
+}
+
 /// Prints a reply as JSON.
 pub(crate) fn reply(reply: &Reply) -> Result<(), Failure> {
     let mut json = Vec::new();

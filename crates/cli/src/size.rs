@@ -20,6 +20,12 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     number.checked_shl(shift).filter(|bytes| bytes >> shift == number).ok_or_else(|| "too large".to_owned())
 }
 
+/// Reads `5s`, `15m`, `24h`, `30d`.
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let duration = humantime::parse_duration(text).ok().filter(|duration| !duration.is_zero());
+    duration.ok_or_else(|| "a duration is a number and a unit, such as 5s, 15m, 24h or 30d".to_owned())
+}
+
 /// Reads `sync`, `interval=100` or `none`.
 pub(crate) fn parse_durability(text: &str) -> Result<Durability, String> {
     match text {
@@ -46,6 +52,14 @@ mod tests {
         assert!(parse_size("12 parsecs").is_err());
         assert!(parse_size("MB").is_err());
         assert!(parse_size("99999999999999GB").is_err());
+    }
+
+    #[test]
+    fn durations_have_units() {
+        assert_eq!(parse_duration("5s"), Ok(Duration::from_secs(5)));
+        assert_eq!(parse_duration("30d"), Ok(Duration::from_hours(30 * 24)));
+        assert!(parse_duration("5").is_err());
+        assert!(parse_duration("0s").is_err());
     }
 
     #[test]

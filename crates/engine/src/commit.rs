@@ -33,6 +33,7 @@ use crate::history;
 use crate::layout::{CollectionId, record_key};
 use crate::metrics::Metrics;
 use crate::options::{Durability, Options};
+use crate::shipping::{LogPlace, LogState, Shipping};
 use crate::store::{Batch, Snapshot, Space, Store, StoreError};
 use crate::totals::{Totals, TotalsChange};
 
@@ -231,6 +232,17 @@ struct Owner {
     catalog: Arc<Catalog>,
     last_reopen: Option<Instant>,
     last_sync: Instant,
+    /// The log of commits, while it is kept.
+    shipping: Option<Shipping>,
+}
+
+/// Everything that is committed at one moment, and is on disk.
+pub(crate) struct Moment {
+    pub(crate) snapshot: Snapshot,
+    pub(crate) commit: u64,
+    pub(crate) time_milliseconds: i64,
+    /// The place in the log of commits after all that the snapshot holds, if the log is kept.
+    pub(crate) place: Option<LogPlace>,
 }
 
 impl Committer {
@@ -256,6 +268,7 @@ impl Committer {
                 catalog: catalog.clone(),
                 last_reopen: None,
                 last_sync: Instant::now(),
+                shipping: None,
             }),
             queue: Mutex::default(),
             wake: Condvar::new(),
@@ -396,7 +409,64 @@ impl Committer {
         let is_awaited = queue.tasks.len() >= queue.wanted;
         drop(queue);
         if is_awaited {
-            self.shared.wake.notify_one();
+            self.shared.wake.notify_all();
+        }
+    }
+
+    /// Waits for the group under way, makes everything durable and freezes it.
+    pub(crate) fn freeze(&self) -> Result<Moment, StoreError> {
+        if !self.shared.durability.is_on_disk() {
+            return Err(StoreError::InMemory);
+        }
+        let mut owner = self.shared.owner.lock();
+        // After it there is nothing in the store that a later opening could lack.
+        self.shared.store.sync()?;
+        let now = self.now_milliseconds();
+        let frozen = owner.shipping.as_mut().map(|shipping| shipping.freeze(now));
+        Ok(Moment {
+            snapshot: self.shared.store.snapshot(),
+            commit: self.shared.store.last_commit(),
+            time_milliseconds: frozen.map_or(now, |(time, _)| time),
+            place: frozen.map(|(_, place)| place),
+        })
+    }
+
+    /// Has every group add a record to the log of commits from now on, of at most so many bytes and no earlier than this time.
+    pub(crate) fn start_shipping(&self, bytes_max: u64, not_before: i64) -> Result<(), StoreError> {
+        if !self.shared.durability.is_on_disk() {
+            return Err(StoreError::InMemory);
+        }
+        let mut owner = self.shared.owner.lock();
+        // What is on its way to the disk is shown to readers before what is added here.
+        self.shared.wait_for_disk(&mut self.shared.queue.lock());
+        let snapshot = self.shared.ready(&mut owner)?;
+        let last_commit = self.shared.store.last_commit();
+        let mut shipping = Shipping::resume(&snapshot, last_commit, bytes_max, not_before)?;
+        if shipping.needs_mark() {
+            let mut batch = Batch::default();
+            shipping = shipping.log(&mut batch, last_commit + 1, self.now_milliseconds());
+            self.shared.store.apply(batch)?;
+            self.shared.store.sync()?;
+            self.shared.publish(&owner);
+        }
+        owner.shipping = Some(shipping);
+        Ok(())
+    }
+
+    /// Ends the log of commits.
+    pub(crate) fn stop_shipping(&self) {
+        self.shared.owner.lock().shipping = None;
+    }
+
+    /// How the log of commits stands, if it is kept.
+    pub(crate) fn log_state(&self) -> Option<LogState> {
+        self.shared.owner.lock().shipping.as_ref().map(Shipping::state)
+    }
+
+    /// Notes that the log of commits has been shortened up to this byte of it.
+    pub(crate) fn log_forgotten(&self, bytes: u64) {
+        if let Some(shipping) = &mut self.shared.owner.lock().shipping {
+            shipping.forgotten(bytes);
         }
     }
 
@@ -539,7 +609,6 @@ impl Shared {
 
     fn wait_for_disk(&self, queue: &mut MutexGuard<'_, Queue>) {
         while queue.syncing {
-            queue.wanted = usize::MAX;
             self.wake.wait(queue);
         }
     }
@@ -645,6 +714,9 @@ impl Shared {
         let snapshot = self.store.snapshot();
         owner.catalog = Arc::new(Catalog::load(&snapshot)?);
         *self.totals.lock() = Totals::load(&snapshot)?;
+        if let Some(shipping) = owner.shipping {
+            owner.shipping = Some(shipping.resume_again(&snapshot, self.store.last_commit())?);
+        }
         self.publish(owner);
         Ok(snapshot)
     }
@@ -837,9 +909,13 @@ impl<'a> Group<'a> {
         if self.shared.durability.is_on_disk() {
             totals.put(&mut self.batch);
         }
+        let commit = self.shared.store.last_commit() + 1;
+        let shipping =
+            self.owner.shipping.map(|shipping| shipping.log(&mut self.batch, commit, self.now_milliseconds));
         // Even if the commit fails: it may come back when the store is opened again.
         self.shared.history_milliseconds.store(self.history_milliseconds, Relaxed);
         self.shared.store.apply(self.batch)?;
+        self.owner.shipping = shipping;
         self.shared.totals.lock().replace(totals);
         self.owner.catalog = self.catalog;
         Ok((self.shared, Some(self.owner)))

@@ -8,6 +8,7 @@
 //! index entry  id hash(partition) partition sort  partition sort (of the item)
 //! expiry       id expiry-second                    key of the item
 //! record       id sequence                         (of a stream or a history, in the log)
+//! commit       0 position                          (a record of the log of commits, in the log; `shipping.rs`)
 //! ```
 //!
 //! Always true: keys of one partition are neighbours in the order of their sort keys. The hash spreads partitions over the scan

@@ -31,6 +31,7 @@ mod reading;
 mod record;
 mod recovery;
 mod schema;
+mod shipping;
 mod single;
 mod store;
 mod stream;
@@ -41,6 +42,7 @@ mod testing;
 mod throughput;
 mod token;
 mod totals;
+mod transfer;
 mod write;
 
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -48,4 +50,6 @@ pub use encryption::{KeyStatus, add_data_key, check_encrypted, encrypt, rotate_m
 pub use engine::{Engine, OpenError};
 pub use metrics::{Metrics, MetricsSnapshot};
 pub use options::{Durability, Options};
+pub use shipping::{CommitRecord, LogPlace, LogState};
 pub use stream::StreamMetrics;
+pub use transfer::{Entry, Frozen, Loading, TransferError};

@@ -33,7 +33,7 @@ pub(crate) use batch::Batch;
 pub(crate) use batch::{KEY_BYTES_MAX, Write};
 pub(crate) use error::StoreError;
 pub(crate) use faults::Faults;
-pub(crate) use fjall::{FjallStore, StoreOptions};
+pub(crate) use fjall::{FjallStore, Load, StoreOptions};
 pub(crate) use memory::MemoryStore;
 pub(crate) use sealed::{SealedStore, add_data_key, encrypt, key_status, rewrap};
 

@@ -275,7 +275,8 @@ fn health(service: &Service) -> Answer {
 }
 
 fn metrics(service: &Service) -> Answer {
-    let mut answer = plain(StatusCode::OK, service.metrics.text(&service.engine).into());
+    let text = service.metrics.text(&service.engine, service.more_metrics.as_deref());
+    let mut answer = plain(StatusCode::OK, text.into());
     answer.headers_mut().insert(CONTENT_TYPE, TEXT);
     answer
 }

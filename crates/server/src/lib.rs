@@ -33,6 +33,7 @@ mod workers;
 pub use client::{Client, ClientError};
 pub use credentials::{Access, Credentials, CredentialsError};
 pub use limits::{BODY_BYTES_MAX, HEAD_BYTES_MAX, Limits};
+pub use metrics::MoreMetrics;
 pub use pages::{Answering, Pages};
 pub use server::{Server, StartError, Stopper};
 pub use settings::Settings;

@@ -31,6 +31,12 @@ const BUCKETS: [(u64, &str); 14] = [
     (5_000_000, "5"),
 ];
 
+/// Metrics of something beside the server, such as a backup that goes on all the time.
+pub trait MoreMetrics: Send + Sync + std::fmt::Debug {
+    /// Gauges and counters as they stand now: name, kind (`gauge` or `counter`), what it means, value. `None` is not shown.
+    fn read(&self) -> Vec<(&'static str, &'static str, &'static str, Option<f64>)>;
+}
+
 /// Running counts of a server.
 pub(crate) struct Metrics {
     operations: Vec<OperationMetrics>,
@@ -108,13 +114,19 @@ impl Metrics {
     }
 
     /// Everything as Prometheus reads it.
-    pub(crate) fn text(&self, engine: &Engine) -> String {
+    pub(crate) fn text(&self, engine: &Engine, more: Option<&dyn MoreMetrics>) -> String {
         let mut text = Text::default();
         self.write_requests(&mut text);
         self.write_latencies(&mut text);
         self.write_connections(&mut text);
         write_engine(engine, &mut text);
         write_streams(engine, &mut text);
+        for (name, kind, help, value) in more.map(MoreMetrics::read).unwrap_or_default() {
+            if let Some(value) = value {
+                text.family(name, kind, help);
+                text.line(name, &[], value);
+            }
+        }
         text.0
     }
 
@@ -275,7 +287,7 @@ mod tests {
         let target = Target::parse(b"DynamoDB_20120810.GetItem");
         metrics.record(target, None, 10, 30, Duration::from_micros(70));
         metrics.record(target, Some(&ApiError::validation("x")), 10, 0, Duration::from_secs(9));
-        let text = metrics.text(&Engine::in_memory());
+        let text = metrics.text(&Engine::in_memory(), None);
         for line in [
             "monotable_requests_total{operation=\"GetItem\",outcome=\"success\"} 1",
             "monotable_requests_total{operation=\"GetItem\",outcome=\"ValidationException\"} 1",

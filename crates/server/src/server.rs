@@ -93,6 +93,7 @@ impl Server {
             budget: Budget::new(limits.bodies_bytes),
             limits,
             metrics: Metrics::default(),
+            more_metrics: settings.more_metrics,
             pages: settings.pages,
             dynamodb: settings.dynamodb,
         });

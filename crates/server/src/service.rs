@@ -13,7 +13,7 @@ use crate::body::Budget;
 use crate::credentials::Access;
 use crate::limits::Limits;
 use crate::mailbox::Mailbox;
-use crate::metrics::Metrics;
+use crate::metrics::{Metrics, MoreMetrics};
 use crate::origin::Door;
 use crate::pages::Pages;
 use crate::signature::Verifier;
@@ -27,6 +27,7 @@ pub(crate) struct Service {
     pub(crate) limits: Limits,
     pub(crate) budget: Budget,
     pub(crate) metrics: Metrics,
+    pub(crate) more_metrics: Option<Arc<dyn MoreMetrics>>,
     pub(crate) pages: Option<Arc<dyn Pages>>,
     /// Whether the DynamoDB protocols are served, and not only pages.
     pub(crate) dynamodb: bool,

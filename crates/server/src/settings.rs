@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::credentials::Credentials;
 use crate::limits::Limits;
+use crate::metrics::MoreMetrics;
 use crate::pages::Pages;
 use crate::tls::Tls;
 
@@ -29,6 +30,8 @@ pub struct Settings {
     pub workers: usize,
     /// Other pages beside the DynamoDB protocol.
     pub pages: Option<Arc<dyn Pages>>,
+    /// Further metrics, beside those of the server.
+    pub more_metrics: Option<Arc<dyn MoreMetrics>>,
     /// Whether the DynamoDB protocols are served. Not where the pages work on another database than the engine of this server.
     pub dynamodb: bool,
 }
@@ -45,6 +48,7 @@ impl Default for Settings {
             limits: Limits::default(),
             workers: 0,
             pages: None,
+            more_metrics: None,
             dynamodb: true,
         }
     }

@@ -1,5 +1,6 @@
 //! `monotable serve`: the database over the DynamoDB protocol, and designs over HTTP beside it.
 
+mod backing;
 mod designs;
 mod greeting;
 
@@ -21,6 +22,7 @@ use crate::keys::KeyPlace;
 use crate::logs::{self, LogFormat};
 use crate::size::{parse_durability, parse_size};
 
+use backing::Backing;
 use designs::Designs;
 
 /// Serves designs over HTTP, and the DynamoDB and DynamoDB Streams protocols beside them.
@@ -94,6 +96,8 @@ pub(crate) struct Serve {
     /// Threads that serve connections; 0 takes one for each processor.
     #[arg(long, value_name = "COUNT", default_value_t = 0, env = "MONOTABLE_WORKERS")]
     workers: usize,
+    #[command(flatten)]
+    backing: Backing,
     /// A file that is written once clients can connect; it holds the endpoint.
     #[arg(long, value_name = "FILE", env = "MONOTABLE_READY_FILE")]
     ready_file: Option<PathBuf>,
@@ -115,6 +119,7 @@ Examples:
   monotable serve --data ./data --port 8001
   monotable serve --data ./data --port 0 --ready-file ready.txt
   monotable serve --data ./data --key-file ./key     an encrypted database; `monotable key new ./key` makes the key
+  monotable serve --data ./data --backup-to s3://bucket/monotable       a lost machine loses seconds
   monotable serve --data ./data --host 0.0.0.0 --credentials keys.ini --allowed-host db.internal
 
 A credentials file:
@@ -140,6 +145,8 @@ impl Serve {
         // On another database there is nothing for the DynamoDB protocol here.
         settings.dynamodb = remote.is_none();
         let engine = if remote.is_some() { Engine::in_memory() } else { self.engine()? };
+        let shipper = self.backing.start(&engine, self.in_memory || remote.is_some())?;
+        settings.more_metrics = shipper.as_ref().map(backing::metrics);
         let backend = remote.unwrap_or_else(|| Arc::new(Embedded::new(engine.clone())));
         let designs = self.running(backend, work)?;
         if designs.is_none() && !settings.dynamodb {
@@ -159,6 +166,8 @@ impl Serve {
         }
         tracing::info!(%endpoint, "ready");
         server.run_until_signal()?;
+        // Ships what is left.
+        drop(shipper);
         Ok(())
     }
 

@@ -72,8 +72,13 @@ impl Batch {
         self.writes.iter()
     }
 
+    /// Whether this can be a key.
+    pub(crate) fn takes_key(key: &[u8]) -> bool {
+        (1..=KEY_BYTES_MAX).contains(&key.len())
+    }
+
     fn push(&mut self, space: Space, key: Bytes, value: Option<Bytes>) {
-        assert!((1..=KEY_BYTES_MAX).contains(&key.len()), "a key of {} bytes", key.len());
+        assert!(Batch::takes_key(&key), "a key of {} bytes", key.len());
         self.size_bytes += key.len() + value.as_ref().map_or(0, Bytes::len);
         self.writes.push(Write { space, key, value });
     }

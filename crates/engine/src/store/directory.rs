@@ -3,6 +3,7 @@
 //! ```text
 //! lock        held by the process that has the database open; the first file to be created
 //! monotable   "monotable format 1": written last, so its presence means that creation was completed
+//! restoring   present from the beginning of a restore to its end: what is there is no database yet
 //! failed      present from a failed write or sync until the journals have been rewritten
 //! closed      the last commit, written when the database is closed; gone while it is open
 //! fjall/      the storage crate's files
@@ -33,6 +34,7 @@ pub(super) const FORMAT: u32 = 1;
 const LOCK: &str = "lock";
 const FORMAT_FILE: &str = "monotable";
 const FORMAT_FILE_TEMPORARY: &str = "monotable.new";
+const RESTORING: &str = "restoring";
 const FAILED: &str = "failed";
 const CLOSED: &str = "closed";
 const DATABASE: &str = "fjall";
@@ -79,6 +81,29 @@ impl Directory {
         // Looked at again: another process may have completed or begun something before we had the lock.
         let creation = inspect(path)?;
         Ok((Directory { path: path.to_path_buf(), lock }, creation))
+    }
+
+    /// Checks, locks and marks a directory to be filled: one that is empty, not there yet, or left by an interrupted restore.
+    pub(super) fn open_for_restore(path: &Path) -> Result<Directory, StoreError> {
+        fs::create_dir_all(path).map_err(StoreError::io("creating the database directory"))?;
+        inspect_for_restore(path)?;
+        let lock = lock(path)?;
+        inspect_for_restore(path)?;
+        let directory = Directory { path: path.to_path_buf(), lock };
+        File::create(path.join(RESTORING))
+            .and_then(|file| file.sync_all())
+            .and_then(|()| sync_directory(path))
+            .map_err(StoreError::io("marking the directory of a restore"))?;
+        Ok(directory)
+    }
+
+    /// Makes what was restored a database, durably.
+    pub(super) fn complete_restore(&self) -> Result<(), StoreError> {
+        self.complete_creation()?;
+        // From here on the mark says nothing; without it the directory looks like any other.
+        fs::remove_file(self.path.join(RESTORING))
+            .and_then(|()| sync_directory(&self.path))
+            .map_err(StoreError::io("removing the mark of a restore"))
     }
 
     /// Where the storage crate keeps its files.
@@ -243,6 +268,16 @@ fn inspect(path: &Path) -> Result<Creation, StoreError> {
     }
 }
 
+fn inspect_for_restore(path: &Path) -> Result<(), StoreError> {
+    if path.join(FORMAT_FILE).exists() {
+        return Err(StoreError::Exists { path: path.to_path_buf() });
+    }
+    match check_nothing_foreign(path) {
+        Err(StoreError::HalfRestored { .. }) => Ok(()),
+        outcome => outcome,
+    }
+}
+
 fn check_format(path: &Path, text: &[u8]) -> Result<(), StoreError> {
     let text = String::from_utf8_lossy(text);
     match text.strip_prefix(FORMAT_PREFIX).and_then(|number| number.trim_end().parse::<u32>().ok()) {
@@ -268,7 +303,9 @@ fn check_nothing_foreign(path: &Path) -> Result<(), StoreError> {
     let begun = names.iter().any(|name| name == LOCK);
     let known = [LOCK, DATABASE, CLOSED, FORMAT_FILE_TEMPORARY, SEALED, ENVELOPE, ENVELOPE_TEMPORARY];
     let ours = |name: &str| begun && known.contains(&name);
-    match names.into_iter().find(|name| !ours(name)) {
+    let is_half_restored = begun && names.iter().any(|name| name == RESTORING);
+    match names.into_iter().find(|name| !(ours(name) || is_half_restored && name == RESTORING)) {
+        None if is_half_restored => Err(StoreError::HalfRestored { path: path.to_path_buf() }),
         Some(found) => Err(StoreError::Foreign { path: path.to_path_buf(), found }),
         None => Ok(()),
     }

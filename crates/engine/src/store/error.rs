@@ -67,6 +67,24 @@ pub(crate) enum StoreError {
         found: String,
     },
 
+    /// A restore into the directory was interrupted; it is no database yet. *Repair*: restore again.
+    #[error("a restore into {} was not completed: restore into it again, or remove it", path.display())]
+    HalfRestored {
+        /// The directory.
+        path: PathBuf,
+    },
+
+    /// The directory holds a database already; nothing was touched. *Report*.
+    #[error("{} holds a database already", path.display())]
+    Exists {
+        /// The directory of the database.
+        path: PathBuf,
+    },
+
+    /// There is no disk to read from or to write to. *Report*.
+    #[error("a database in memory cannot be backed up")]
+    InMemory,
+
     /// A newer Monotable wrote the database; nothing was touched. *Report*: open it with that version.
     #[error("{} has format {found}; this version reads up to format {supported}", path.display())]
     NewerFormat {
@@ -127,7 +145,7 @@ impl StoreError {
     }
 
     /// For something on disk that nobody wrote.
-    pub(super) fn corrupt(detail: impl Into<Arc<str>>) -> StoreError {
+    pub(crate) fn corrupt(detail: impl Into<Arc<str>>) -> StoreError {
         StoreError::Corrupt { detail: detail.into(), source: None }
     }
 }

@@ -14,6 +14,7 @@
 
 mod files;
 mod journal;
+mod load;
 mod manifest;
 mod open;
 mod read;
@@ -37,6 +38,7 @@ use super::{
 use open::Opened;
 use read::Reader;
 
+pub(crate) use load::Load;
 pub(crate) use read::{FjallRange, FjallSnapshot};
 
 /// Settings that may differ from one opening to the next.

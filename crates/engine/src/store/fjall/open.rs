@@ -56,6 +56,15 @@ pub(super) fn create_database(
     Ok(opened)
 }
 
+/// Creates a database that is to be filled before it is complete.
+pub(super) fn start_restore(
+    directory: &Arc<Directory>,
+    options: &StoreOptions,
+) -> Result<Opened, StoreError> {
+    directory.clear()?;
+    start(directory, Creation::Incomplete, options)
+}
+
 /// Opens the database of a directory.
 pub(super) fn open_database(
     directory: &Arc<Directory>,
