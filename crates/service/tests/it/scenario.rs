@@ -9,10 +9,10 @@
     reason = "a test that cannot go on fails"
 )]
 
-/// Makes tests of stories: functions that are given a world with their design. Stories that need the passing of time are told only where the
-/// clock of the database is in our hands.
+/// Makes tests of stories: functions that are given a world with their design. Not told on DynamoDB Local are stories that need
+/// its clock, and those with more actions in a transaction than the version takes that can be installed: 10 instead of 100.
 macro_rules! stories {
-    ($design:literal: $($story:ident,)* $(; as time passes: $($timed:ident,)*)?) => {
+    ($design:literal: $($story:ident,)* $(; not on DynamoDB Local: $($timed:ident,)*)?) => {
         mod embedded {
             $(#[test]
             fn $story() {

@@ -11,8 +11,8 @@ stories! { "stak-inbox":
     messages_live_as_long_as_message_inbox_or_tenant_say,
     the_inbox_is_own_and_public_messages_by_time_with_what_was_read,
     counts_follow_everything_that_happens,
+    ; not on DynamoDB Local:
     a_message_to_many_is_published_once_whatever_happens_on_the_way,
-    ; as time passes:
     expiry_takes_messages_and_receipts_out_of_every_count,
 }
 
