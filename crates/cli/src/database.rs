@@ -98,12 +98,14 @@ impl Place {
 
 /// Opens the database in a directory; what has it open is the usual reason why that fails.
 pub(crate) fn open_directory(path: &Path, options: Options) -> Result<Engine, Failure> {
-    Engine::open(path, options).map_err(|error| match error.is_locked() {
-        true => Failure::with_help(
+    Engine::open(path, options).map_err(|error| {
+        if !error.is_locked() {
+            return Failure::new(error);
+        }
+        Failure::with_help(
             error,
             "if a server has it open, work through the server: --endpoint-url http://127.0.0.1:8000",
-        ),
-        false => Failure::new(error),
+        )
     })
 }
 

@@ -1,5 +1,6 @@
 //! `monotable key`: makes and replaces the keys of encrypted databases, and encrypts databases that are not.
 
+use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -91,7 +92,7 @@ struct Rotate {
     #[command(flatten)]
     database: KeyedDatabase,
     #[command(flatten)]
-    to: NewKey,
+    to: Replacement,
     /// A server that speaks KMS, for --new-kms-key-id.
     #[arg(long, value_name = "URL", requires = "new_kms_key_id")]
     new_kms_endpoint_url: Option<String>,
@@ -99,7 +100,7 @@ struct Rotate {
 
 #[derive(Args)]
 #[group(required = true, multiple = false)]
-struct NewKey {
+struct Replacement {
     /// The file of the next master key.
     #[arg(long, value_name = "FILE")]
     new_key_file: Option<PathBuf>,
@@ -228,7 +229,7 @@ fn status(path: &Path) -> Result<(), Failure> {
     };
     let mut text = format!("master key: {}", status.master_key);
     for (id, pages) in &status.data_keys {
-        text.push_str(&format!("\ndata key {id}: {pages} pages"));
+        let _ = write!(text, "\ndata key {id}: {pages} pages");
     }
     if status.data_keys.len() > 1 {
         text.push_str("\nthe data key is being replaced: this goes on while the database is open");

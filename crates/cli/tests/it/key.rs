@@ -45,8 +45,8 @@ fn paths<const COUNT: usize>(directory: &Path, names: [&str; COUNT]) -> [String;
 fn a_key_file_encrypts_and_opens_a_database_and_nothing_else_does() {
     let directory = tempfile::tempdir().unwrap();
     let [data, key, other] = paths(directory.path(), ["data", "key", "other"]);
-    let made = ok(&["key", "new", &key]);
-    assert!(made.starts_with("local-") && made.contains("Keep a copy"), "{made}");
+    let said = ok(&["key", "new", &key]);
+    assert!(said.starts_with("local-") && said.contains("Keep a copy"), "{said}");
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&key).unwrap().permissions());
@@ -145,7 +145,7 @@ fn start_kms() -> String {
     std::thread::spawn(move || {
         let mut wrapped = HashMap::new();
         for connection in listener.incoming() {
-            answer_all(&connection.unwrap(), &mut wrapped);
+            answer_one(&connection.unwrap(), &mut wrapped);
         }
     });
     endpoint
@@ -153,18 +153,16 @@ fn start_kms() -> String {
 
 const ARN: &str = "arn:aws:kms:us-east-1:123456789012:key/database";
 
-fn answer_all(connection: &TcpStream, wrapped: &mut HashMap<String, (Value, Value)>) {
+fn answer_one(connection: &TcpStream, wrapped: &mut HashMap<String, (Value, Value)>) {
     let mut reader = BufReader::new(connection);
-    while let Some((target, request)) = read_request(&mut reader) {
-        let (status, answer) = answer(&target, &request, wrapped);
-        let body = answer.to_string();
-        let head = "Content-Type: application/x-amz-json-1.1\r\nConnection: close";
-        let length = body.len();
-        let text = format!("HTTP/1.1 {status}\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}");
-        let mut writer = connection;
-        writer.write_all(text.as_bytes()).unwrap();
-        return;
-    }
+    let Some((target, request)) = read_request(&mut reader) else { return };
+    let (status, answer) = answer(&target, &request, wrapped);
+    let body = answer.to_string();
+    let head = "Content-Type: application/x-amz-json-1.1\r\nConnection: close";
+    let length = body.len();
+    let text = format!("HTTP/1.1 {status}\r\n{head}\r\nContent-Length: {length}\r\n\r\n{body}");
+    let mut writer = connection;
+    writer.write_all(text.as_bytes()).unwrap();
 }
 
 fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<(String, Value)> {
@@ -175,9 +173,9 @@ fn read_request(reader: &mut BufReader<&TcpStream>) -> Option<(String, Value)> {
             return None;
         }
         match line.trim_end().split_once(": ") {
-            Some((name, value)) if name.eq_ignore_ascii_case("x-amz-target") => target = value.to_owned(),
+            Some((name, value)) if name.eq_ignore_ascii_case("x-amz-target") => value.clone_into(&mut target),
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
-                length = value.parse().unwrap()
+                length = value.parse().unwrap();
             }
             None if line.trim().is_empty() => break,
             _ => {}

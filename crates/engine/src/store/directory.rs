@@ -12,7 +12,7 @@
 //! An encrypted database has, instead of the last:
 //!
 //! ```text
-//! envelope    its data keys, wrapped with the master key
+//! envelope    its data keys, wrapped with the master key; `envelope.lock` is held by whoever replaces it
 //! sealed/     its files (`sealed.rs`)
 //! ```
 //!

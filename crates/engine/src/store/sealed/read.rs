@@ -55,10 +55,8 @@ impl Instance {
     /// Reads all pages and compares them with their checksums; an error for anything but a clean database.
     pub(super) fn check_integrity(&mut self) -> Result<(), redb::Error> {
         let database = self.database.as_mut().expect("it goes when the instance goes");
-        match guarded(|| Ok(database.check_integrity()?))? {
-            true => Ok(()),
-            false => Err(redb::Error::Corrupted(MIXED.to_owned())),
-        }
+        let is_clean = guarded(|| Ok(database.check_integrity()?))?;
+        if is_clean { Ok(()) } else { Err(redb::Error::Corrupted(MIXED.to_owned())) }
     }
 
     /// Makes all snapshots of this instance answer `Stale`.
