@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use dynamo::operation::{
-    AttributeDefinition, BackupSwitch, Choice, CreateGlobalSecondaryIndexAction, CreateTable, DeleteTable,
-    DescribeContinuousBackups, DescribeTable, DescribeTimeToLive, GlobalSecondaryIndexUpdate, IndexStatus,
-    KeySchemaElement, PointInTimeRecoverySpecification, Projection, ProjectionType, StreamSpecification,
-    TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus, UpdateContinuousBackups,
-    UpdateTable, UpdateTimeToLive,
+    AttributeDefinition, Choice, CreateGlobalSecondaryIndexAction, CreateTable, DeleteTable, DescribeTable,
+    DescribeTimeToLive, GlobalSecondaryIndexUpdate, IndexStatus, KeySchemaElement,
+    PointInTimeRecoverySpecification, Projection, ProjectionType, StreamSpecification, TableDescription,
+    TableStatus, TimeToLiveSpecification, TimeToLiveStatus, UpdateContinuousBackups, UpdateTable,
+    UpdateTimeToLive,
 };
-use dynamo::{ApiError, ErrorKind, Reply};
+use dynamo::{ErrorKind, Reply};
 
 use crate::answer::{TableChange, TableOutcome};
 use crate::refusal::Refusal;
@@ -96,7 +96,7 @@ impl Service {
                 }
                 self.active(&table).await?;
                 self.expire(&wanted).await?;
-                self.recoverable(&wanted).await;
+                self.recoverable(&wanted).await?;
                 TableChange::Created
             }
             Some(found) => {
@@ -178,9 +178,6 @@ impl Service {
         if self.expire(wanted).await? {
             added.push("expiry".to_owned());
         }
-        if self.recoverable(wanted).await {
-            added.push("point-in-time recovery".to_owned());
-        }
         Ok(added)
     }
 
@@ -211,41 +208,23 @@ impl Service {
         Ok(true)
     }
 
-    /// Turns point-in-time recovery on where it is off; true if it did. A backend that has none does not keep the design from running.
-    async fn recoverable(&self, wanted: &Wanted) -> bool {
+    /// Turns point-in-time recovery on for a new table. A backend that has none does not keep the design from running.
+    async fn recoverable(&self, wanted: &Wanted) -> Result<(), Refusal> {
         if !wanted.point_in_time_recovery {
-            return false;
+            return Ok(());
         }
-        let table = wanted.create.table_name.clone();
-        let outcome = match self.is_recoverable(table.clone()).await {
-            Ok(true) => return false,
-            Ok(false) => self.recover(table.clone()).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = &outcome {
-            let (table, backend) = (table.unwrap_or_default(), self.backend().name());
-            tracing::warn!(%table, %backend, %error, "point-in-time recovery could not be turned on");
-        }
-        outcome.is_ok()
-    }
-
-    async fn is_recoverable(&self, table_name: Option<String>) -> Result<bool, ApiError> {
-        let reply = self.run(DescribeContinuousBackups { table_name }).await?;
-        let Reply::DescribeContinuousBackups(reply) = reply else { return Ok(false) };
-        let description = reply.continuous_backups_description.unwrap_or_default();
-        let recovery = description.point_in_time_recovery_description.unwrap_or_default();
-        Ok(recovery.point_in_time_recovery_status == Some(BackupSwitch::Enabled))
-    }
-
-    async fn recover(&self, table_name: Option<String>) -> Result<(), ApiError> {
         let update = UpdateContinuousBackups {
-            table_name,
+            table_name: wanted.create.table_name.clone(),
             point_in_time_recovery_specification: Some(PointInTimeRecoverySpecification {
                 point_in_time_recovery_enabled: Some(true),
                 ..PointInTimeRecoverySpecification::default()
             }),
         };
-        self.run(update).await.map(drop)
+        if let Err(error) = self.run(update).await {
+            let table = wanted.create.table_name.clone().unwrap_or_default();
+            tracing::warn!(%table, %error, "point-in-time recovery could not be turned on");
+        }
+        Ok(())
     }
 }
 
