@@ -60,7 +60,7 @@ Talk to it with any AWS SDK:
 
 #[derive(Subcommand)]
 enum Command {
-    Serve(command::Serve),
+    Serve(Box<command::Serve>),
     Check(command::Check),
     Explain(command::Explain),
     New(command::New),
