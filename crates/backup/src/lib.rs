@@ -17,9 +17,9 @@
 //! - A chunk is named after its content, so that a backup uploads only what its destination does not have.
 //! - In a sealed backup no object and no name tells anything about the database but sizes and times.
 //!
-//! Path of a backup: `Engine::freeze` -> [`create`] -> `chunk` -> `vault` (compress, name, check, seal) -> `objects`.
+//! Path of a backup: `Engine::freeze` -> [`create()`] -> `chunk` -> `vault` (compress, name, check, seal) -> `objects`.
 //! Path of the log: `Engine::freeze` -> [`Shipper`] -> `segment` -> `vault` -> `objects`.
-//! Path back: [`restore`] -> `plan` -> chunks, then parts of the log -> `engine::Loading`.
+//! Path back: [`restore()`] -> `plan` -> chunks, then parts of the log -> `engine::Loading`.
 
 mod chunk;
 mod create;

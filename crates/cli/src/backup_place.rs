@@ -1,16 +1,14 @@
 //! A place for backups, as it is named on a command line.
 
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use backup::{Address, BackupError, Destination};
 use clap::Args;
-use seal::LocalKey;
+use seal::MasterKey;
 
 use crate::design_place::parse_pair;
 use crate::failure::Failure;
-
-/// Holds a master key, as text.
-const KEY: &str = "MONOTABLE_KEY";
+use crate::keys::KeyPlace;
 
 /// Where backups are, and how to reach and read them.
 #[derive(Args, Clone)]
@@ -20,10 +18,9 @@ pub(crate) struct BackupPlace {
     destination: String,
     #[command(flatten)]
     access: BackupAccess,
-    /// The master key that seals the backup: 32 bytes, as base64 or hexadecimal digits. The environment variable MONOTABLE_KEY
-    /// can hold it instead.
-    #[arg(long, value_name = "FILE", env = "MONOTABLE_KEY_FILE")]
-    key_file: Option<PathBuf>,
+    /// Seals the backup, and opens the database where that is encrypted.
+    #[command(flatten)]
+    key: KeyPlace,
 }
 
 /// How to reach an object store. Its credentials are taken from the environment (AWS_ACCESS_KEY_ID, GOOGLE_SERVICE_ACCOUNT,
@@ -57,26 +54,22 @@ impl BackupPlace {
 
     /// Opens a place that holds backups.
     pub(crate) fn open(&self) -> Result<Destination, Failure> {
-        let key = key(self.key_file.as_deref())?;
+        let key = self.master_key()?;
         let address = self.access.address(&self.destination);
-        Destination::open(&address, key.as_ref().map(|key| key as _)).map_err(explain)
+        Destination::open(&address, key.as_deref()).map_err(explain)
     }
 
     /// Opens a place to put backups into.
     pub(crate) fn open_or_make(&self) -> Result<Destination, Failure> {
-        let key = key(self.key_file.as_deref())?;
+        let key = self.master_key()?;
         let address = self.access.address(&self.destination);
-        Destination::open_or_make(&address, key.as_ref().map(|key| key as _)).map_err(explain)
+        Destination::open_or_make(&address, key.as_deref()).map_err(explain)
     }
-}
 
-/// The master key, if one was given.
-pub(crate) fn key(file: Option<&Path>) -> Result<Option<LocalKey>, Failure> {
-    Ok(match file {
-        Some(path) => Some(LocalKey::from_file(path)?),
-        None if std::env::var_os(KEY).is_some() => Some(LocalKey::from_environment(KEY)?),
-        None => None,
-    })
+    /// The master key, if one was given.
+    pub(crate) fn master_key(&self) -> Result<Option<Arc<dyn MasterKey>>, Failure> {
+        self.key.master_key()
+    }
 }
 
 /// What went wrong with a backup, and what to do about it.

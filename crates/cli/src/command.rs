@@ -20,7 +20,7 @@ mod table;
 mod test;
 mod verify;
 
-pub(crate) use backup::Backup;
+pub(crate) use backup::{Backup, spelled_out};
 pub(crate) use check::Check;
 pub(crate) use check_data::CheckData;
 pub(crate) use design::Design;

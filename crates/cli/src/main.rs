@@ -82,7 +82,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().command {
+    let arguments = command::spelled_out(std::env::args_os().collect());
+    let outcome = match Arguments::parse_from(arguments).command {
         Command::Serve(serve) => serve.run(),
         Command::Check(check) => check.run(),
         Command::Explain(explain) => explain.run(),

@@ -5,6 +5,8 @@ mod list;
 mod prune;
 mod verify;
 
+use std::ffi::OsString;
+
 use clap::{Args, Subcommand};
 
 use crate::failure::Failure;
@@ -12,17 +14,13 @@ use crate::failure::Failure;
 /// Backs up a whole database, and looks after backups.
 #[derive(Args)]
 #[command(
-    args_conflicts_with_subcommands = true,
-    subcommand_negates_reqs = true,
     arg_required_else_help = true,
     after_help = EXAMPLES,
     override_usage = "monotable backup <DEST> --data <DIR>\n       monotable backup <COMMAND>"
 )]
 pub(crate) struct Backup {
     #[command(subcommand)]
-    action: Option<Action>,
-    #[command(flatten)]
-    create: Option<create::Create>,
+    action: Action,
 }
 
 #[derive(Subcommand)]
@@ -47,14 +45,47 @@ A running server backs itself up, all the time:
 
 impl Backup {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        match (self.action, self.create) {
-            (Some(Action::Create(create)), _) | (None, Some(create)) => create.run(),
-            (Some(Action::List(list)), _) => list.run(),
-            (Some(Action::Verify(verify)), _) => verify.run(),
-            (Some(Action::Prune(prune)), _) => prune.run(),
-            (None, None) => {
-                Err(Failure::with_help("back up to where?", "monotable backup DEST --data DIR").into_misuse())
-            }
+        match self.action {
+            Action::Create(create) => create.run(),
+            Action::List(list) => list.run(),
+            Action::Verify(verify) => verify.run(),
+            Action::Prune(prune) => prune.run(),
         }
+    }
+}
+
+/// The arguments of the program with `create` put in where `monotable backup DEST` leaves it out.
+pub(crate) fn spelled_out(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    const ACTIONS: [&str; 5] = ["create", "list", "verify", "prune", "help"];
+    let is_short = match arguments.as_slice() {
+        [_, command, first, ..] if command == "backup" => {
+            let first = first.to_string_lossy();
+            !first.starts_with('-') && !ACTIONS.contains(&&*first)
+        }
+        _ => false,
+    };
+    if is_short {
+        arguments.insert(2, "create".into());
+    }
+    arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_after_backup_means_that_one_is_made() {
+        let spelled = |text: &str| {
+            let arguments = spelled_out(text.split(' ').map(OsString::from).collect());
+            arguments.join(std::ffi::OsStr::new(" ")).into_string().unwrap()
+        };
+        assert_eq!(spelled("monotable backup place --data d"), "monotable backup create place --data d");
+        for whole in
+            ["monotable", "monotable backup", "monotable backup --help", "monotable backup list place"]
+        {
+            assert_eq!(spelled(whole), whole);
+        }
+        assert_eq!(spelled("monotable export backup place"), "monotable export backup place");
     }
 }

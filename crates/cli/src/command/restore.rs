@@ -60,6 +60,12 @@ impl Restore {
                     restored.commits,
                     self.data.display(),
                 ))?;
+                if self.place.master_key()?.is_some() {
+                    let directory = self.data.display();
+                    output::line(&format!(
+                        "The restored database is not encrypted; `monotable key encrypt --data {directory}` does that."
+                    ))?;
+                }
                 let gap = "the log has a gap there: what was committed after it is not in the backup";
                 if restored.ends_at_gap { output::line(gap) } else { Ok(()) }
             }

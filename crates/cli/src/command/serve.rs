@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use engine::{Durability, Engine, Options};
+use seal::MasterKey;
 use server::{Access, Credentials, Limits, Server, Settings, StartError, Tls};
 use service::{Backend, Embedded};
 use tracing::level_filters::LevelFilter;
@@ -144,8 +145,10 @@ impl Serve {
         let remote = self.remote.connect(&work)?;
         // On another database there is nothing for the DynamoDB protocol here.
         settings.dynamodb = remote.is_none();
-        let engine = if remote.is_some() { Engine::in_memory() } else { self.engine()? };
-        let shipper = self.backing.start(&engine, self.in_memory || remote.is_some())?;
+        let is_elsewhere = self.in_memory || remote.is_some();
+        let key = if is_elsewhere { None } else { self.key.master_key()? };
+        let engine = if remote.is_some() { Engine::in_memory() } else { self.engine(key.clone())? };
+        let shipper = self.backing.start(&engine, is_elsewhere, key)?;
         settings.more_metrics = shipper.as_ref().map(backing::metrics);
         let backend = remote.unwrap_or_else(|| Arc::new(Embedded::new(engine.clone())));
         let designs = self.running(backend, work)?;
@@ -171,9 +174,9 @@ impl Serve {
         Ok(())
     }
 
-    fn engine(&self) -> Result<Engine, Failure> {
+    fn engine(&self, key: Option<Arc<dyn MasterKey>>) -> Result<Engine, Failure> {
         let options = Options {
-            key: if self.in_memory { None } else { self.key.master_key()? },
+            key,
             durability: self.durability,
             cache_bytes: self.cache,
             region: self.region.clone(),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use backup::{Created, time_text};
 use clap::Args;
-use engine::{Engine, Options};
+use engine::{Engine, KeyStatus, Options};
 
 use crate::backup_place::{BackupPlace, explain};
 use crate::failure::Failure;
@@ -48,8 +48,13 @@ impl Create {
         if !self.data.join("monotable").exists() {
             return Err(Failure::new(format!("there is no database in {}", self.data.display())));
         }
-        let options = Options { housekeeping: None, ..Options::default() };
+        let is_encrypted = KeyStatus::of(&self.data)?.is_some();
+        let key = if is_encrypted { self.place.master_key()? } else { None };
+        let options = Options { housekeeping: None, key, ..Options::default() };
         Engine::open(&self.data, options).map_err(|error| {
+            if !error.is_locked() {
+                return Failure::new(error);
+            }
             Failure::with_help(
                 error,
                 "a server that has it open backs it up itself: monotable serve --backup-to DEST",

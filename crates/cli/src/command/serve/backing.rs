@@ -11,8 +11,9 @@ use engine::Engine;
 use seal::MasterKey;
 use server::MoreMetrics;
 
-use crate::backup_place::{BackupAccess, explain, key};
+use crate::backup_place::{BackupAccess, explain};
 use crate::failure::Failure;
+use crate::keys;
 use crate::size::{parse_duration, parse_size};
 
 /// Whether, where to and how often a server backs itself up.
@@ -32,7 +33,7 @@ pub(super) struct Backing {
     /// How many whole backups stay; without it, all.
     #[arg(long, value_name = "COUNT", env = "MONOTABLE_BACKUP_KEEP")]
     backup_keep: Option<usize>,
-    /// The master key that seals the backup.
+    /// The master key that seals the backup; without it, that of an encrypted database seals its backup, too.
     #[arg(long, value_name = "FILE", env = "MONOTABLE_BACKUP_KEY_FILE")]
     backup_key_file: Option<PathBuf>,
     /// What commits may take in the database while the destination cannot be reached. Beyond it they wait for a new whole backup.
@@ -42,7 +43,12 @@ pub(super) struct Backing {
 
 impl Backing {
     /// Starts it, if it is wanted.
-    pub(super) fn start(&self, engine: &Engine, is_elsewhere: bool) -> Result<Option<Shipper>, Failure> {
+    pub(super) fn start(
+        &self,
+        engine: &Engine,
+        is_elsewhere: bool,
+        database_key: Option<Arc<dyn MasterKey>>,
+    ) -> Result<Option<Shipper>, Failure> {
         let Some(destination) = &self.backup_to else { return Ok(None) };
         if is_elsewhere {
             return Err(Failure::with_help(
@@ -51,7 +57,8 @@ impl Backing {
             )
             .into_misuse());
         }
-        let key = key(self.backup_key_file.as_deref())?.map(|key| Arc::new(key) as Arc<dyn MasterKey>);
+        // What is encrypted here does not lie open elsewhere.
+        let key = self.backup_key_file.as_deref().map(keys::from_file).transpose()?.or(database_key);
         let settings = ShipSettings {
             every: self.backup_every,
             backup_every: self.backup_base_every,
