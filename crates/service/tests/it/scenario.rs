@@ -10,7 +10,8 @@
 )]
 
 /// Makes tests of stories: functions that are given a world with their design. Not told on DynamoDB Local are stories that need
-/// its clock, and those with more actions in a transaction than the version takes that can be installed: 10 instead of 100.
+/// its clock, and the one with a long list: the version that can be installed takes 10 actions in a transaction instead of 100, and what else of it
+/// stands in the way is not known.
 macro_rules! stories {
     ($design:literal: $($story:ident,)* $(; not on DynamoDB Local: $($timed:ident,)*)?) => {
         mod embedded {
