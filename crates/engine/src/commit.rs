@@ -14,41 +14,33 @@
 //!
 //! Path of a write: `Committer::run` -> queue -> [`Shared::commit`] (decide, apply) -> [`Shared::settle`] (sync, publish) -> answer.
 
+mod group;
+mod pipeline;
+mod task;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
 
+use self::group::Group;
+use self::task::{Task, Waiting, answer_all, stopping, take_group};
 use crate::catalog::{Catalog, CatalogChange};
 use crate::clock::Clock;
-use crate::collection;
 use crate::fault::Fault;
 use crate::history;
-use crate::layout::{CollectionId, record_key};
+use crate::layout::CollectionId;
 use crate::metrics::Metrics;
 use crate::options::{Durability, Options};
 use crate::shipping::{LogPlace, LogState, Shipping};
 use crate::store::{Batch, Snapshot, Space, Store, StoreError};
 use crate::totals::{Totals, TotalsChange};
 
-/// The most tasks in one group: bounds the latency of the first and the size of a batch.
-const GROUP_TASKS_MAX: usize = 1024;
-/// A commit has room for so many records of streams and histories; 1,024 tasks of 100 items stay far below.
-const RECORDS_PER_COMMIT: u64 = 1 << 20;
-/// Room for an item, two index entries and a record; more grows.
-const WRITES_PER_TASK: usize = 4;
-/// A group waits for writers at most for this part of what a sync takes.
-const GATHERING_PART: u32 = 8;
-/// And never longer than this.
-const GATHERING_MAX: Duration = Duration::from_millis(1);
-/// While the disk is busy, so many tasks are worth waking the thread that decides.
-const TASKS_WORTH_WAKING: usize = 8;
 /// How long after a failed attempt a stopped store is tried again.
 const REOPEN_PAUSE: Duration = Duration::from_millis(500);
 
@@ -120,61 +112,6 @@ impl Changes {
     }
 }
 
-/// A task that waits for its group.
-trait Task: Send {
-    /// Decides against the latest state; remembers its answer.
-    fn decide(&mut self, latest: &Latest<'_>) -> Changes;
-    /// True for a task that reads ranges, which a group with other tasks could have changed.
-    fn runs_alone(&self) -> bool;
-    /// Gives the answer, or the failure of the group.
-    fn answer(self: Box<Self>, group: Result<(), StoreError>);
-}
-
-struct Waiting<T, D, A> {
-    decide: Option<D>,
-    outcome: Option<Result<T, Fault>>,
-    answer: A,
-    alone: bool,
-}
-
-impl<T, D, A> Task for Waiting<T, D, A>
-where
-    T: Send,
-    D: FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send,
-    A: FnOnce(Result<T, Fault>) + Send,
-{
-    fn decide(&mut self, latest: &Latest<'_>) -> Changes {
-        let Some(decide) = self.decide.take() else { return Changes::default() };
-        let (outcome, changes) = split_decision(decide(latest));
-        self.outcome = Some(outcome);
-        changes
-    }
-
-    fn runs_alone(&self) -> bool {
-        self.alone
-    }
-
-    fn answer(self: Box<Self>, group: Result<(), StoreError>) {
-        let outcome = match (group, self.outcome) {
-            (Ok(()), Some(outcome)) => outcome,
-            (Err(error), _) => Err(Fault::Store(error)),
-            (Ok(()), None) => Err(Fault::Store(stopping())),
-        };
-        (self.answer)(outcome);
-    }
-}
-
-fn split_decision<T>(decision: Result<(T, Changes), Fault>) -> (Result<T, Fault>, Changes) {
-    match decision {
-        Ok((value, changes)) => (Ok(value), changes),
-        Err(fault) => (Err(fault), Changes::default()),
-    }
-}
-
-fn stopping() -> StoreError {
-    StoreError::Failed { reason: "the engine is closing".into(), disk_was_full: false, source: None }
-}
-
 /// Takes writes, and shows readers the state.
 pub(crate) struct Committer {
     shared: Arc<Shared>,
@@ -213,18 +150,6 @@ struct Queue {
     /// A group is on its way to the disk.
     syncing: bool,
     closed: bool,
-}
-
-/// A group that was applied, and is to be made durable.
-struct Applied {
-    /// What readers see once it is. A group that changed nothing shows them nothing new.
-    published: Option<Published>,
-}
-
-/// A group on its way to the disk, with those who wait for it.
-struct Underway {
-    applied: Applied,
-    tasks: Vec<Box<dyn Task>>,
 }
 
 /// The state that only the owner of the commit touches.
@@ -277,7 +202,8 @@ impl Committer {
             sync_nanoseconds: AtomicU64::new(0),
             metrics,
         });
-        let thread = matches!(durability, Durability::Sync).then(|| spawn_owner(&shared)).transpose()?;
+        let thread =
+            matches!(durability, Durability::Sync).then(|| pipeline::spawn_owner(&shared)).transpose()?;
         Ok(Committer { shared, thread })
     }
 
@@ -489,156 +415,7 @@ impl Drop for Committer {
     }
 }
 
-/// Starts the thread that owns the commit, and beside it the one that waits for the disk. The second ends with the first.
-fn spawn_owner(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StoreError> {
-    let failed =
-        |source| StoreError::Io { doing: "starting a thread that commits", source: Arc::new(source) };
-    let (sender, receiver) = sync_channel(1);
-    let syncing = shared.clone();
-    let syncer = std::thread::Builder::new().name("monotable-sync".to_owned());
-    let syncer = syncer.spawn(move || syncing.sync_groups(&receiver)).map_err(failed)?;
-    let owning = shared.clone();
-    let owner = std::thread::Builder::new().name("monotable-commit".to_owned());
-    let owner = owner.spawn(move || {
-        owning.own(sender);
-        // A panic of the thread has been reported by then; there is nothing left to answer.
-        let _ = syncer.join();
-    });
-    owner.map_err(failed)
-}
-
 impl Shared {
-    /// The life of the commit thread.
-    fn own(&self, disk: SyncSender<Underway>) {
-        let _closing = CloseOnExit(self);
-        let mut writers = 0;
-        loop {
-            let mut queue = self.queue.lock();
-            self.gather(&mut queue, writers);
-            if queue.tasks.is_empty() {
-                return;
-            }
-            let group = take_group(&mut queue.tasks);
-            drop(queue);
-            let group = self.commit_while_syncing(&mut self.owner.lock(), group);
-            // Those who wait on are writers, too.
-            writers = group.tasks.len() + self.queue.lock().tasks.len();
-            self.hand_over(group, writers, &disk);
-        }
-    }
-
-    /// Waits for the first task, and then, where the disk has nothing to do, a moment for as many as there were writers: those who have just
-    /// been answered come back at once with their next write, and each that misses this sync waits for two.
-    fn gather(&self, queue: &mut MutexGuard<'_, Queue>, writers: usize) {
-        queue.wanted = 1;
-        while queue.tasks.is_empty() && !queue.closed {
-            self.wake.wait(queue);
-        }
-        let sync_time = Duration::from_nanos(self.sync_nanoseconds.load(Relaxed));
-        let until = Instant::now() + (sync_time / GATHERING_PART).min(GATHERING_MAX);
-        queue.wanted = writers.min(GROUP_TASKS_MAX);
-        while queue.tasks.len() < queue.wanted && !queue.closed && !queue.syncing {
-            if self.wake.wait_until(queue, until).timed_out() {
-                break;
-            }
-        }
-    }
-
-    /// Lets the tasks of a group decide, and those that come while the disk is busy with the group before; applies them all.
-    fn commit_while_syncing(&self, owner: &mut Owner, tasks: Vec<Box<dyn Task>>) -> Decided {
-        let snapshot = match self.ready(owner) {
-            Ok(snapshot) => snapshot,
-            Err(error) => return Decided { tasks, applied: Err(error) },
-        };
-        let mut group = Group::new(self, owner, tasks.len().max(2));
-        let mut decided = Vec::with_capacity(tasks.len());
-        let mut next = Some(tasks);
-        while let Some(tasks) = next {
-            for mut task in tasks {
-                let changes = task.decide(&group.latest(&snapshot));
-                group.take(changes);
-                decided.push(task);
-            }
-            next = self.more_while_syncing(&decided);
-        }
-        drop(snapshot);
-        Decided { applied: group.apply(), tasks: decided }
-    }
-
-    /// The tasks that join an open group; none once the disk is free, or once the group is to be closed.
-    fn more_while_syncing(&self, group: &[Box<dyn Task>]) -> Option<Vec<Box<dyn Task>>> {
-        let room = GROUP_TASKS_MAX.saturating_sub(group.len());
-        let mut queue = self.queue.lock();
-        loop {
-            let first_alone = queue.tasks.iter().position(|task| task.runs_alone());
-            let joining = first_alone.unwrap_or(queue.tasks.len()).min(room);
-            let is_full = room == 0 || first_alone == Some(0) || group.iter().any(|task| task.runs_alone());
-            if is_full || (!queue.syncing && joining == 0) {
-                return None;
-            }
-            if joining >= TASKS_WORTH_WAKING || !queue.syncing {
-                let rest = queue.tasks.split_off(joining);
-                return Some(std::mem::replace(&mut queue.tasks, rest));
-            }
-            queue.wanted = TASKS_WORTH_WAKING;
-            self.wake.wait(&mut queue);
-        }
-    }
-
-    /// Passes a group on to the thread that waits for the disk. A lone writer has nobody who could use the time, so its group is made durable here.
-    fn hand_over(&self, group: Decided, writers: usize, disk: &SyncSender<Underway>) {
-        let applied = match group.applied {
-            Ok(applied) => applied,
-            Err(error) => return answer_all(group.tasks, &Err(error)),
-        };
-        self.metrics.group(group.tasks.len());
-        let mut queue = self.queue.lock();
-        if writers <= 1 && !queue.syncing {
-            drop(queue);
-            let outcome = self.settle(applied);
-            return answer_all(group.tasks, &outcome);
-        }
-        self.wait_for_disk(&mut queue);
-        queue.syncing = true;
-        drop(queue);
-        if let Err(lost) = disk.send(Underway { applied, tasks: group.tasks }) {
-            self.queue.lock().syncing = false;
-            answer_all(lost.0.tasks, &Err(stopping()));
-        }
-    }
-
-    fn wait_for_disk(&self, queue: &mut MutexGuard<'_, Queue>) {
-        while queue.syncing {
-            self.wake.wait(queue);
-        }
-    }
-
-    /// The life of the thread that waits for the disk.
-    fn sync_groups(&self, groups: &Receiver<Underway>) {
-        for Underway { applied, tasks } in groups {
-            let outcome = {
-                let _free = FreeOnExit(self);
-                self.settle(applied)
-            };
-            answer_all(tasks, &outcome);
-        }
-    }
-
-    /// Makes a group durable and shows it to readers.
-    fn settle(&self, applied: Applied) -> Result<(), StoreError> {
-        let Some(published) = applied.published else {
-            // It was decided after groups that may have failed since.
-            return self.store.failure().map_or(Ok(()), Err);
-        };
-        let started = Instant::now();
-        self.store.sync()?;
-        let time = started.elapsed();
-        self.sync_nanoseconds.store(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
-        self.metrics.sync(time);
-        self.published.store(Arc::new(published));
-        Ok(())
-    }
-
     /// Decides, applies and answers a group where nobody waits for a disk.
     fn commit(&self, owner: &mut Owner, mut tasks: Vec<Box<dyn Task>>) {
         let snapshot = match self.ready(owner) {
@@ -746,178 +523,5 @@ impl Shared {
         if snapshot.is_some() || !Arc::ptr_eq(&self.published.load().catalog, &owner.catalog) {
             self.published.store(Arc::new(Published { catalog: owner.catalog.clone(), snapshot }));
         }
-    }
-}
-
-/// A group whose tasks have decided, and what became of it.
-struct Decided {
-    tasks: Vec<Box<dyn Task>>,
-    applied: Result<Applied, StoreError>,
-}
-
-/// Says that the disk is free again when a group has been there, however that ended.
-struct FreeOnExit<'a>(&'a Shared);
-
-impl Drop for FreeOnExit<'_> {
-    fn drop(&mut self) {
-        self.0.queue.lock().syncing = false;
-        self.0.wake.notify_all();
-    }
-}
-
-/// Refuses further tasks when the commit thread ends, however it ends, so that nobody waits for it in vain.
-struct CloseOnExit<'a>(&'a Shared);
-
-impl Drop for CloseOnExit<'_> {
-    fn drop(&mut self) {
-        let mut queue = self.0.queue.lock();
-        queue.closed = true;
-        let left = std::mem::take(&mut queue.tasks);
-        drop(queue);
-        answer_all(left, &Err(stopping()));
-    }
-}
-
-/// The tasks that go together: all that wait, but a task that runs alone has a group to itself.
-fn take_group(waiting: &mut Vec<Box<dyn Task>>) -> Vec<Box<dyn Task>> {
-    let alone = waiting.iter().position(|task| task.runs_alone());
-    let count = match alone {
-        Some(0) => 1,
-        Some(index) => index,
-        None => waiting.len(),
-    };
-    let rest = waiting.split_off(count.min(GROUP_TASKS_MAX));
-    std::mem::replace(waiting, rest)
-}
-
-fn answer_all(tasks: Vec<Box<dyn Task>>, outcome: &Result<(), StoreError>) {
-    for task in tasks {
-        task.answer(outcome.clone());
-    }
-}
-
-/// A group while its tasks decide.
-struct Group<'a> {
-    shared: &'a Shared,
-    owner: &'a mut Owner,
-    now_milliseconds: i64,
-    history_milliseconds: i64,
-    batch: Batch,
-    /// What earlier tasks wrote; kept only where a later task can ask.
-    written: FxHashMap<(Space, Bytes), Option<Bytes>>,
-    shows_writes: bool,
-    catalog: Arc<Catalog>,
-    /// One for each collection; a group touches few.
-    totals: Vec<(CollectionId, TotalsChange)>,
-    next_sequence: u64,
-}
-
-impl<'a> Group<'a> {
-    fn new(shared: &'a Shared, owner: &'a mut Owner, tasks: usize) -> Group<'a> {
-        let now_milliseconds = shared.clock.now_milliseconds();
-        Group {
-            now_milliseconds,
-            history_milliseconds: now_milliseconds.max(shared.history_milliseconds.load(Relaxed)),
-            batch: if tasks > 1 { Batch::with_capacity(tasks * WRITES_PER_TASK) } else { Batch::default() },
-            written: FxHashMap::default(),
-            shows_writes: tasks > 1,
-            catalog: owner.catalog.clone(),
-            totals: Vec::new(),
-            next_sequence: (shared.store.last_commit() + 1) * RECORDS_PER_COMMIT,
-            shared,
-            owner,
-        }
-    }
-
-    fn latest<'b>(&'b self, snapshot: &'b Snapshot) -> Latest<'b> {
-        Latest {
-            catalog: &self.catalog,
-            now_milliseconds: self.now_milliseconds,
-            history_milliseconds: self.history_milliseconds,
-            next_sequence: self.next_sequence,
-            item_collection_bytes_max: self.shared.item_collection_bytes_max,
-            snapshot,
-            written: &self.written,
-        }
-    }
-
-    fn take(&mut self, mut changes: Changes) {
-        if changes.is_empty() {
-            return;
-        }
-        for (key, bytes) in changes.collections {
-            match collection::encode(bytes) {
-                Some(bytes) => changes.batch.put(Space::Meta, key, bytes),
-                None => changes.batch.remove(Space::Meta, key),
-            }
-        }
-        if self.shows_writes {
-            let shown =
-                changes.batch.iter().map(|write| ((write.space, write.key.clone()), write.value.clone()));
-            self.written.extend(shown);
-        }
-        if !self.shows_writes && self.batch.is_empty() {
-            self.batch = changes.batch;
-        } else {
-            self.batch.append(changes.batch);
-        }
-        for (stream, record) in changes.records {
-            self.batch.put(Space::Log, record_key(stream, self.next_sequence), record);
-            self.next_sequence += 1;
-        }
-        for (id, change) in changes.totals {
-            match self.totals.iter_mut().find(|(known, _)| *known == id) {
-                Some((_, total)) => total.add(change),
-                None => self.totals.push((id, change)),
-            }
-        }
-        if !changes.catalog.is_empty() {
-            let mut catalog = Catalog::clone(&self.catalog);
-            for change in changes.catalog {
-                catalog.apply(change, &mut self.batch);
-            }
-            self.catalog = Arc::new(catalog);
-        }
-    }
-
-    /// Applies the group, makes it durable and shows it to readers.
-    fn finish(self) -> Result<(), StoreError> {
-        let (shared, owner) = self.apply_batch()?;
-        let Some(owner) = owner else { return Ok(()) };
-        shared.make_durable(owner)?;
-        shared.publish(owner);
-        Ok(())
-    }
-
-    /// Applies the group, and keeps what readers see of it once it is durable.
-    fn apply(self) -> Result<Applied, StoreError> {
-        let (shared, owner) = self.apply_batch()?;
-        let published = owner.map(|owner| Published {
-            catalog: owner.catalog.clone(),
-            snapshot: Some(shared.store.snapshot()),
-        });
-        Ok(Applied { published })
-    }
-
-    /// Applies the group. The owner is given back if there was something to apply.
-    fn apply_batch(mut self) -> Result<(&'a Shared, Option<&'a mut Owner>), StoreError> {
-        if self.batch.is_empty() {
-            return Ok((self.shared, None));
-        }
-        let totals = self.shared.totals.lock().changed(std::mem::take(&mut self.totals));
-        // In memory nobody reads them again.
-        if self.shared.durability.is_on_disk() {
-            totals.put(&mut self.batch);
-        }
-        let commit = self.shared.store.last_commit() + 1;
-        let shipping =
-            self.owner.shipping.map(|shipping| shipping.log(&mut self.batch, commit, self.now_milliseconds));
-        // Even if the commit fails: it may come back when the store is opened again.
-        self.shared.history_milliseconds.store(self.history_milliseconds, Relaxed);
-        self.shared.store.apply(self.batch)?;
-        self.owner.shipping = shipping;
-        self.shared.totals.lock().replace(totals);
-        self.owner.catalog = self.catalog;
-        Ok((self.shared, Some(self.owner)))
     }
 }

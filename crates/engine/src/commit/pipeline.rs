@@ -1,0 +1,207 @@
+//! Where a commit waits for a disk: one thread decides and applies, the other makes durable and answers (docs/decisions/0004).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use parking_lot::MutexGuard;
+
+use super::group::{Applied, Group};
+use super::task::{GROUP_TASKS_MAX, Task, answer_all, stopping, take_group};
+use super::{Owner, Queue, Shared};
+use crate::store::StoreError;
+
+/// A group waits for writers at most for this part of what a sync takes.
+const GATHERING_PART: u32 = 8;
+/// And never longer than this.
+const GATHERING_MAX: Duration = Duration::from_millis(1);
+/// While the disk is busy, so many tasks are worth waking the thread that decides.
+const TASKS_WORTH_WAKING: usize = 8;
+
+/// A group on its way to the disk, with those who wait for it.
+struct Underway {
+    applied: Applied,
+    tasks: Vec<Box<dyn Task>>,
+}
+
+/// A group whose tasks have decided, and what became of it.
+struct Decided {
+    tasks: Vec<Box<dyn Task>>,
+    applied: Result<Applied, StoreError>,
+}
+
+/// Starts the thread that owns the commit, and beside it the one that waits for the disk. The second ends with the first.
+pub(super) fn spawn_owner(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StoreError> {
+    let failed =
+        |source| StoreError::Io { doing: "starting a thread that commits", source: Arc::new(source) };
+    let (sender, receiver) = sync_channel(1);
+    let syncing = shared.clone();
+    let syncer = std::thread::Builder::new().name("monotable-sync".to_owned());
+    let syncer = syncer.spawn(move || syncing.sync_groups(&receiver)).map_err(failed)?;
+    let owning = shared.clone();
+    let owner = std::thread::Builder::new().name("monotable-commit".to_owned());
+    let owner = owner.spawn(move || {
+        owning.own(sender);
+        // A panic of the thread has been reported by then; there is nothing left to answer.
+        let _ = syncer.join();
+    });
+    owner.map_err(failed)
+}
+
+impl Shared {
+    /// The life of the commit thread.
+    fn own(&self, disk: SyncSender<Underway>) {
+        let _closing = CloseOnExit(self);
+        let mut writers = 0;
+        loop {
+            let mut queue = self.queue.lock();
+            self.gather(&mut queue, writers);
+            if queue.tasks.is_empty() {
+                return;
+            }
+            let group = take_group(&mut queue.tasks);
+            drop(queue);
+            let group = self.commit_while_syncing(&mut self.owner.lock(), group);
+            // Those who wait on are writers, too.
+            writers = group.tasks.len() + self.queue.lock().tasks.len();
+            self.hand_over(group, writers, &disk);
+        }
+    }
+
+    /// Waits for the first task, and then, where the disk has nothing to do, a moment for as many as there were writers: those who have just
+    /// been answered come back at once with their next write, and each that misses this sync waits for two.
+    fn gather(&self, queue: &mut MutexGuard<'_, Queue>, writers: usize) {
+        queue.wanted = 1;
+        while queue.tasks.is_empty() && !queue.closed {
+            self.wake.wait(queue);
+        }
+        let sync_time = Duration::from_nanos(self.sync_nanoseconds.load(Relaxed));
+        let until = Instant::now() + (sync_time / GATHERING_PART).min(GATHERING_MAX);
+        queue.wanted = writers.min(GROUP_TASKS_MAX);
+        while queue.tasks.len() < queue.wanted && !queue.closed && !queue.syncing {
+            if self.wake.wait_until(queue, until).timed_out() {
+                break;
+            }
+        }
+    }
+
+    /// Lets the tasks of a group decide, and those that come while the disk is busy with the group before; applies them all.
+    fn commit_while_syncing(&self, owner: &mut Owner, tasks: Vec<Box<dyn Task>>) -> Decided {
+        let snapshot = match self.ready(owner) {
+            Ok(snapshot) => snapshot,
+            Err(error) => return Decided { tasks, applied: Err(error) },
+        };
+        let mut group = Group::new(self, owner, tasks.len().max(2));
+        let mut decided = Vec::with_capacity(tasks.len());
+        let mut next = Some(tasks);
+        while let Some(tasks) = next {
+            for mut task in tasks {
+                let changes = task.decide(&group.latest(&snapshot));
+                group.take(changes);
+                decided.push(task);
+            }
+            next = self.more_while_syncing(&decided);
+        }
+        drop(snapshot);
+        Decided { applied: group.apply(), tasks: decided }
+    }
+
+    /// The tasks that join an open group; none once the disk is free, or once the group is to be closed.
+    fn more_while_syncing(&self, group: &[Box<dyn Task>]) -> Option<Vec<Box<dyn Task>>> {
+        let room = GROUP_TASKS_MAX.saturating_sub(group.len());
+        let mut queue = self.queue.lock();
+        loop {
+            let first_alone = queue.tasks.iter().position(|task| task.runs_alone());
+            let joining = first_alone.unwrap_or(queue.tasks.len()).min(room);
+            let is_full = room == 0 || first_alone == Some(0) || group.iter().any(|task| task.runs_alone());
+            if is_full || (!queue.syncing && joining == 0) {
+                return None;
+            }
+            if joining >= TASKS_WORTH_WAKING || !queue.syncing {
+                let rest = queue.tasks.split_off(joining);
+                return Some(std::mem::replace(&mut queue.tasks, rest));
+            }
+            queue.wanted = TASKS_WORTH_WAKING;
+            self.wake.wait(&mut queue);
+        }
+    }
+
+    /// Passes a group on to the thread that waits for the disk. A lone writer has nobody who could use the time, so its group is made durable here.
+    fn hand_over(&self, group: Decided, writers: usize, disk: &SyncSender<Underway>) {
+        let applied = match group.applied {
+            Ok(applied) => applied,
+            Err(error) => return answer_all(group.tasks, &Err(error)),
+        };
+        self.metrics.group(group.tasks.len());
+        let mut queue = self.queue.lock();
+        if writers <= 1 && !queue.syncing {
+            drop(queue);
+            let outcome = self.settle(applied);
+            return answer_all(group.tasks, &outcome);
+        }
+        self.wait_for_disk(&mut queue);
+        queue.syncing = true;
+        drop(queue);
+        if let Err(lost) = disk.send(Underway { applied, tasks: group.tasks }) {
+            self.queue.lock().syncing = false;
+            answer_all(lost.0.tasks, &Err(stopping()));
+        }
+    }
+
+    pub(super) fn wait_for_disk(&self, queue: &mut MutexGuard<'_, Queue>) {
+        while queue.syncing {
+            self.wake.wait(queue);
+        }
+    }
+
+    /// The life of the thread that waits for the disk.
+    fn sync_groups(&self, groups: &Receiver<Underway>) {
+        for Underway { applied, tasks } in groups {
+            let outcome = {
+                let _free = FreeOnExit(self);
+                self.settle(applied)
+            };
+            answer_all(tasks, &outcome);
+        }
+    }
+
+    /// Makes a group durable and shows it to readers.
+    fn settle(&self, applied: Applied) -> Result<(), StoreError> {
+        let Some(published) = applied.published else {
+            // It was decided after groups that may have failed since.
+            return self.store.failure().map_or(Ok(()), Err);
+        };
+        let started = Instant::now();
+        self.store.sync()?;
+        let time = started.elapsed();
+        self.sync_nanoseconds.store(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
+        self.metrics.sync(time);
+        self.published.store(Arc::new(published));
+        Ok(())
+    }
+}
+
+/// Says that the disk is free again when a group has been there, however that ended.
+struct FreeOnExit<'a>(&'a Shared);
+
+impl Drop for FreeOnExit<'_> {
+    fn drop(&mut self) {
+        self.0.queue.lock().syncing = false;
+        self.0.wake.notify_all();
+    }
+}
+
+/// Refuses further tasks when the commit thread ends, however it ends, so that nobody waits for it in vain.
+struct CloseOnExit<'a>(&'a Shared);
+
+impl Drop for CloseOnExit<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue.lock();
+        queue.closed = true;
+        let left = std::mem::take(&mut queue.tasks);
+        drop(queue);
+        answer_all(left, &Err(stopping()));
+    }
+}
