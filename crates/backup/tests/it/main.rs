@@ -6,6 +6,8 @@ mod bench;
 mod damage;
 mod kills;
 mod moments;
+#[expect(dead_code, reason = "the tests of the engine use more of it")]
+#[path = "../../../engine/tests/it/random.rs"]
 mod random;
 mod round_trip;
 mod shipping;
