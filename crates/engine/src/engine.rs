@@ -116,6 +116,12 @@ impl Engine {
         crate::operation::submit(self, operation, answer);
     }
 
+    /// Whether an operation may have to wait for the disk: then [`Engine::submit`] answers it without a thread that waits. All others
+    /// are answered by [`Engine::run`] as soon.
+    pub fn may_wait(operation: &Operation) -> bool {
+        crate::operation::may_wait(operation)
+    }
+
     /// Commits a write and waits until it is as durable as promised.
     pub(crate) fn commit<T: Send + 'static>(&self, decide: impl Decide<T>) -> Result<T, ApiError> {
         self.inner.committer.run(decide).map_err(ApiError::from)

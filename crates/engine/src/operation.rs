@@ -130,6 +130,21 @@ pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiErr
     }
 }
 
+/// Whether [`submit`] may answer an operation later, from another thread.
+pub(crate) fn may_wait(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::PutItem(_)
+            | Operation::UpdateItem(_)
+            | Operation::DeleteItem(_)
+            | Operation::BatchWriteItem(_)
+            | Operation::TransactWriteItems(_)
+            | Operation::ExecuteStatement(_)
+            | Operation::BatchExecuteStatement(_)
+            | Operation::ExecuteTransaction(_)
+    )
+}
+
 /// Starts an operation and calls `answer` when it is done: at once for what only reads, and for item writes once they are as durable as
 /// promised, without a thread that waits.
 pub(crate) fn submit(

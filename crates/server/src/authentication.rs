@@ -8,8 +8,8 @@ use std::fmt::Write;
 
 use dynamo::{ApiError, ErrorKind};
 use hyper::header::{AUTHORIZATION, DATE, HeaderName};
-use hyper::http::request::Parts;
 
+use crate::head::{Head, plain_text};
 use crate::query_string::parameters;
 
 const AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
@@ -30,17 +30,17 @@ pub(crate) struct Claim<'a> {
 }
 
 /// The claim of a request.
-pub(crate) fn claim(request: &Parts) -> Result<Claim<'_>, ApiError> {
-    let query = request.uri.query().unwrap_or("");
+pub(crate) fn claim<'a>(request: &Head<'a>) -> Result<Claim<'a>, ApiError> {
+    let query = request.query;
     let in_query =
         query.contains("X-Amz-Algorithm") && parameters(query).any(|(name, _)| name == "X-Amz-Algorithm");
-    let header = request.headers.get(AUTHORIZATION).filter(|value| !value.is_empty());
+    let header = request.headers.get(&AUTHORIZATION).filter(|value| !value.is_empty());
     match (header, in_query) {
         (Some(_), true) => Err(both()),
         (None, false) => Err(missing()),
         (None, true) => query_claim(query),
         (Some(header), false) => {
-            let text = header.to_str().map_err(|_| missing())?;
+            let text = plain_text(header).ok_or_else(missing)?;
             if text.trim().starts_with("AWS4-") { header_claim(request, text) } else { Err(missing()) }
         }
     }
@@ -62,7 +62,7 @@ fn incomplete(message: String) -> ApiError {
 }
 
 /// Reads `AWS4-HMAC-SHA256 Credential=..., SignedHeaders=..., Signature=...`.
-fn header_claim<'a>(request: &'a Parts, text: &'a str) -> Result<Claim<'a>, ApiError> {
+fn header_claim<'a>(request: &Head<'a>, text: &'a str) -> Result<Claim<'a>, ApiError> {
     let (mut algorithm, mut credential, mut signature, mut signed_headers) = ("", "", "", "");
     let mut start = 0;
     for end in memchr::memchr2_iter(b',', b' ', text.as_bytes()).chain([text.len()]) {
@@ -78,7 +78,8 @@ fn header_claim<'a>(request: &'a Parts, text: &'a str) -> Result<Claim<'a>, ApiE
             signature = value;
         }
     }
-    let date = header_text(request, AMZ_DATE).or_else(|| header_text(request, DATE)).unwrap_or("");
+    let headers = request.headers;
+    let date = headers.text(&AMZ_DATE).or_else(|| headers.text(&DATE)).unwrap_or("");
     let named = [("Credential", credential), ("Signature", signature), ("SignedHeaders", signed_headers)];
     let mut lacks = String::new();
     for (name, _) in named.iter().filter(|(_, value)| value.is_empty()) {
@@ -100,12 +101,8 @@ fn header_claim<'a>(request: &'a Parts, text: &'a str) -> Result<Claim<'a>, ApiE
         signature: signature.into(),
         date: date.into(),
         expires_seconds: None,
-        security_token: header_text(request, SECURITY_TOKEN).map(Cow::Borrowed),
+        security_token: headers.text(&SECURITY_TOKEN).map(Cow::Borrowed),
     })
-}
-
-fn header_text(request: &Parts, name: HeaderName) -> Option<&str> {
-    request.headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 /// Reads `?X-Amz-Algorithm=...&X-Amz-Credential=...`.
@@ -145,7 +142,7 @@ mod tests {
             builder = builder.header(*name, *value);
         }
         let parts = builder.body(()).unwrap().into_parts().0;
-        claim(&parts).unwrap_err().to_string()
+        claim(&Head::from(&parts)).unwrap_err().to_string()
     }
 
     #[test]

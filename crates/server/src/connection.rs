@@ -3,11 +3,12 @@
 //! Always true: a connection can be told to finish or to close at any time, whatever its client does; nobody needs a timer for
 //! each request to do so, because the registry looks at all connections now and then (`registry.rs`).
 //!
-//! Path of a connection: socket -> TLS handshake where there is TLS -> first bytes tell HTTP/1.1 from HTTP/2 -> hyper ->
-//! `http::respond` for each request.
+//! Path of a connection: socket -> TLS handshake where there is TLS -> `plain.rs` while its requests are ordinary -> hyper from the first
+//! that is not, for HTTP/2 as for HTTP/1.1 -> `http::respond` for each request.
 
-mod preface;
+mod plain;
 mod registry;
+mod reread;
 mod watched;
 
 use std::convert::Infallible;
@@ -29,8 +30,9 @@ use crate::http::{self, Answer};
 use crate::limits::{READ_BUFFER_BYTES, STREAMS_MAX};
 use crate::service::Service;
 use crate::tls::Tls;
-use preface::Protocol;
+use plain::Handover;
 use registry::Order;
+use reread::Reread;
 use watched::Watched;
 
 /// What the requests of one connection need; made once for each connection.
@@ -46,19 +48,26 @@ pub(crate) async fn serve(stream: TcpStream, service: Arc<Service>, tls: Option<
     let activity = entry.activity().clone();
     let work = async move {
         match tls {
-            None => plain(stream, service, activity).await,
+            None => open(stream, service, activity).await,
             Some(tls) => secure(stream, &tls, service, activity).await,
         }
     };
     Ended { work: Box::pin(work), entry: &entry }.await;
 }
 
-async fn plain(stream: TcpStream, service: Arc<Service>, activity: Arc<Activity>) {
+/// What HTTP/2 with prior knowledge begins with, and no request of HTTP/1.1.
+const HTTP2: &[u8] = b"PRI ";
+
+async fn open(stream: TcpStream, service: Arc<Service>, activity: Arc<Activity>) {
     let stream = Watched::new(stream, activity.clone());
-    let Ok((protocol, stream)) = preface::tell(stream).await else { return };
-    match protocol {
-        Protocol::Http1 => serve_http1(stream, service, activity).await,
-        Protocol::Http2 => serve_http2(stream, service, activity).await,
+    let Some(Handover { read, stream }) = plain::serve(stream, &service, &activity).await else { return };
+    let is_http2 = read.starts_with(HTTP2);
+    let stream = Reread::new(read, stream);
+    // In boxes of their own, so that ordinary connections do without their room.
+    if is_http2 {
+        Box::pin(serve_http2(stream, service, activity)).await;
+    } else {
+        Box::pin(serve_http1(stream, service, activity)).await;
     }
 }
 
@@ -68,10 +77,10 @@ async fn secure(stream: TcpStream, tls: &Tls, service: Arc<Service>, activity: A
     let speaks_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     let stream = Watched::new(stream, activity.clone());
     if speaks_http2 {
-        serve_http2(stream, service, activity).await;
-    } else {
-        serve_http1(stream, service, activity).await;
+        return Box::pin(serve_http2(stream, service, activity)).await;
     }
+    let Some(Handover { read, stream }) = plain::serve(stream, &service, &activity).await else { return };
+    Box::pin(serve_http1(Reread::new(read, stream), service, activity)).await;
 }
 
 async fn serve_http1(stream: impl Stream, service: Arc<Service>, activity: Arc<Activity>) {

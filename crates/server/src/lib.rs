@@ -2,22 +2,26 @@
 //!
 //! Always true: no thread waits for a client or a disk; what a client can make the server hold is bounded (`limits.rs`).
 //!
-//! Path of a request: `server.rs` accepts a connection and hands it to a worker; `connection.rs` reads requests from it;
-//! `http.rs` lets them in (`origin.rs`), reads their body (`body.rs`), names their operation (`target.rs`), verifies their signature
-//! (`authentication.rs`, `signature.rs`), has the engine run them and writes the answer. Paths of other pages go to `pages.rs`.
+//! Path of a request: `server.rs` accepts a connection and hands it to a worker; `connection/plain.rs` reads ordinary requests from it, hyper
+//! and `http.rs` all others (with their bodies, `body.rs`); a request is let in (`origin.rs`); `operation.rs` names its operation
+//! (`target.rs`), verifies its signature (`authentication.rs`, `signature.rs`), has the engine run it and writes the answer. Paths of
+//! other pages go to `pages.rs`.
 
 mod authentication;
 mod body;
+mod buffers;
 mod client;
 mod compression;
 mod connection;
 mod credentials;
 mod date;
+mod head;
 mod http;
 mod limits;
 mod log;
 mod mailbox;
 mod metrics;
+mod operation;
 mod origin;
 mod pages;
 mod query_string;

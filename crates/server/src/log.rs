@@ -3,28 +3,41 @@
 use std::time::Duration;
 
 use dynamo::ApiError;
-use hyper::header::HeaderValue;
 
+use crate::request_id::RequestId;
 use crate::target::Target;
 
 /// One line for each request, for whoever wants to see them; what failed on our side, with its cause, for everybody.
 pub(crate) fn request(
-    request_id: &HeaderValue,
+    request_id: &RequestId,
     target: Option<Target>,
     error: Option<&ApiError>,
     time: Duration,
 ) {
-    let request_id = request_id.to_str().unwrap_or_default();
     let operation = target.map_or("unknown", |target| target.name);
     let outcome = error.map_or("success", |error| error.kind.name());
     match error.map(|error| (error.kind.http_status(), error.cause.as_deref().unwrap_or("unknown"))) {
         Some((500, cause)) => {
-            tracing::error!(request_id, operation, outcome, cause, ?time, "request failed");
+            tracing::error!(
+                request_id = request_id.as_str(),
+                operation,
+                outcome,
+                cause,
+                ?time,
+                "request failed"
+            );
         }
         Some((501.., cause)) => {
-            tracing::warn!(request_id, operation, outcome, cause, ?time, "request failed");
+            tracing::warn!(
+                request_id = request_id.as_str(),
+                operation,
+                outcome,
+                cause,
+                ?time,
+                "request failed"
+            );
         }
-        _ => tracing::debug!(request_id, operation, outcome, ?time, "request"),
+        _ => tracing::debug!(request_id = request_id.as_str(), operation, outcome, ?time, "request"),
     }
 }
 
@@ -77,21 +90,22 @@ mod tests {
         fn exit(&self, _: &Id) {}
     }
 
-    fn logged(error: Option<&ApiError>) -> String {
+    /// What is logged, and the id of its request.
+    fn logged(error: Option<&ApiError>) -> (String, String) {
         let kept = Kept::default();
         let target = Target::parse(b"DynamoDB_20120810.GetItem");
-        let id = HeaderValue::from_static("ABC");
+        let id = crate::request_id::next();
         tracing::subscriber::with_default(kept.clone(), || request(&id, target, error, Duration::ZERO));
         let text = kept.0.lock();
-        text.clone()
+        (text.clone(), id.as_str().to_owned())
     }
 
     #[test]
     fn an_internal_error_is_logged_with_its_request_operation_and_cause() {
-        let text = logged(Some(&ApiError::internal().because("reading failed: no such device")));
+        let (text, id) = logged(Some(&ApiError::internal().because("reading failed: no such device")));
         assert!(text.starts_with("ERROR"), "{text}");
         for part in [
-            "request_id=\"ABC\"",
+            format!("request_id=\"{id}\"").as_str(),
             "operation=\"GetItem\"",
             "outcome=\"InternalServerError\"",
             "cause=\"reading failed: no such device\"",
@@ -102,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_a_client_did_wrong_is_not_worth_an_error() {
-        assert!(logged(Some(&ApiError::validation("x"))).starts_with("DEBUG"));
-        assert!(logged(None).starts_with("DEBUG"));
+        assert!(logged(Some(&ApiError::validation("x"))).0.starts_with("DEBUG"));
+        assert!(logged(None).0.starts_with("DEBUG"));
     }
 }

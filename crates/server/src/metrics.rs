@@ -91,8 +91,9 @@ impl Metrics {
         }
         counts.request_bytes.fetch_add(request_bytes as u64, Relaxed);
         counts.reply_bytes.fetch_add(reply_bytes as u64, Relaxed);
-        counts.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Relaxed);
-        let bucket = BUCKETS.iter().position(|(bound, _)| time.as_micros() <= u128::from(*bound));
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        counts.nanoseconds.fetch_add(nanoseconds, Relaxed);
+        let bucket = BUCKETS.iter().position(|(bound, _)| nanoseconds / 1000 <= *bound);
         if let Some(bucket) = counts.buckets.get(bucket.unwrap_or(BUCKETS.len())) {
             bucket.fetch_add(1, Relaxed);
         }

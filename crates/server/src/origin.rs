@@ -11,7 +11,8 @@ use hyper::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
     ACCESS_CONTROL_REQUEST_METHOD, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
 };
-use hyper::http::request::Parts;
+
+use crate::head::{Head, plain_text};
 
 /// Why a request is not let in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,16 +56,16 @@ impl Door {
     }
 
     /// Lets a request in, or says why not. The origin is returned that the answer must allow.
-    pub(crate) fn check<'a>(&self, request: &'a Parts) -> Result<Option<&'a HeaderValue>, Stranger> {
+    pub(crate) fn check<'a>(&self, request: &Head<'a>) -> Result<Option<&'a [u8]>, Stranger> {
         let host = host(request).ok_or(Stranger::NoHost)?;
         if !self.knows_host(host) {
             return Err(Stranger::Host(host.to_owned()));
         }
-        let Some(origin) = request.headers.get(ORIGIN) else { return Ok(None) };
+        let Some(origin) = request.headers.get(&ORIGIN) else { return Ok(None) };
         if self.knows_origin(origin) {
             Ok(Some(origin))
         } else {
-            Err(Stranger::Origin(String::from_utf8_lossy(origin.as_bytes()).into_owned()))
+            Err(Stranger::Origin(String::from_utf8_lossy(origin).into_owned()))
         }
     }
 
@@ -86,20 +87,22 @@ impl Door {
         self.hosts.iter().any(|allowed| allowed == "*" || allowed.eq_ignore_ascii_case(name))
     }
 
-    fn knows_origin(&self, origin: &HeaderValue) -> bool {
-        self.origins
-            .iter()
-            .any(|allowed| allowed == "*" || origin.as_bytes().eq_ignore_ascii_case(allowed.as_bytes()))
+    fn knows_origin(&self, origin: &[u8]) -> bool {
+        self.origins.iter().any(|allowed| allowed == "*" || origin.eq_ignore_ascii_case(allowed.as_bytes()))
     }
 }
 
 /// The host that a request is for: `:authority` in HTTP/2, the one Host header in HTTP/1.1.
-pub(crate) fn host(request: &Parts) -> Option<&str> {
-    let mut hosts = request.headers.get_all(HOST).iter();
-    match (hosts.next(), hosts.next()) {
-        (Some(host), None) => host.to_str().ok().map(str::trim).filter(|host| !host.is_empty()),
-        (Some(_), Some(_)) => None,
-        (None, _) => request.uri.authority().map(hyper::http::uri::Authority::as_str),
+pub(crate) fn host<'a>(request: &Head<'a>) -> Option<&'a str> {
+    let (mut host, mut count) = (None, 0);
+    request.headers.for_each_value(HOST.as_str(), |value| {
+        host = Some(value);
+        count += 1;
+    });
+    match (host, count) {
+        (Some(host), 1) => plain_text(host).map(str::trim).filter(|host| !host.is_empty()),
+        (Some(_), _) => None,
+        (None, _) => request.authority,
     }
 }
 
@@ -119,9 +122,9 @@ fn is_local_name(name: &str) -> bool {
 }
 
 /// Answers what a browser asks before it sends a request of another origin.
-pub(crate) fn allow(request: &HeaderMap, answer: &mut HeaderMap, origin: &HeaderValue) {
+pub(crate) fn allow(request: &HeaderMap, answer: &mut HeaderMap, origin: HeaderValue) {
     const PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
-    answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     answer.insert(VARY, HeaderValue::from_static("origin"));
     answer.insert(
         ACCESS_CONTROL_EXPOSE_HEADERS,
@@ -149,6 +152,7 @@ pub(crate) fn allow(request: &HeaderMap, answer: &mut HeaderMap, origin: &Header
 #[cfg(test)]
 mod tests {
     use hyper::Request;
+    use hyper::http::request::Parts;
 
     use super::*;
 
@@ -177,7 +181,7 @@ mod tests {
             "a.localhost",
             "localhost.",
         ] {
-            assert_eq!(door(&[], &[]).check(&request(host, None)), Ok(None), "{host}");
+            assert_eq!(door(&[], &[]).check(&Head::from(&request(host, None))), Ok(None), "{host}");
         }
     }
 
@@ -192,32 +196,41 @@ mod tests {
             "evillocalhost",
             "[::2]:8000",
         ] {
-            assert_eq!(door(&[], &[]).check(&request(host, None)), Err(Stranger::Host(host.to_owned())));
+            assert_eq!(
+                door(&[], &[]).check(&Head::from(&request(host, None))),
+                Err(Stranger::Host(host.to_owned()))
+            );
         }
-        assert_eq!(door(&["db.internal"], &[]).check(&request("DB.internal:80", None)), Ok(None));
-        assert!(door(&["*"], &[]).check(&request("any", None)).is_ok());
+        assert_eq!(
+            door(&["db.internal"], &[]).check(&Head::from(&request("DB.internal:80", None))),
+            Ok(None)
+        );
+        assert!(door(&["*"], &[]).check(&Head::from(&request("any", None))).is_ok());
     }
 
     #[test]
     fn where_every_address_is_bound_every_address_may_be_named_but_no_name() {
         let door = Door::new("0.0.0.0".parse().unwrap(), &[], &[]);
-        assert!(door.check(&request("10.1.2.3:8000", None)).is_ok());
-        assert!(door.check(&request("evil.com", None)).is_err());
+        assert!(door.check(&Head::from(&request("10.1.2.3:8000", None))).is_ok());
+        assert!(door.check(&Head::from(&request("evil.com", None))).is_err());
     }
 
     #[test]
     fn a_page_is_refused_unless_its_origin_is_allowed() {
         let page = request("localhost", Some("http://localhost:3000"));
-        assert!(matches!(door(&[], &[]).check(&page), Err(Stranger::Origin(_))));
-        assert!(matches!(door(&[], &["http://localhost:3001"]).check(&page), Err(Stranger::Origin(_))));
-        assert!(door(&[], &["http://localhost:3000"]).check(&page).unwrap().is_some());
-        assert!(door(&[], &["*"]).check(&page).unwrap().is_some());
-        assert!(door(&[], &[]).check(&request("localhost", Some("null"))).is_err());
+        assert!(matches!(door(&[], &[]).check(&Head::from(&page)), Err(Stranger::Origin(_))));
+        assert!(matches!(
+            door(&[], &["http://localhost:3001"]).check(&Head::from(&page)),
+            Err(Stranger::Origin(_))
+        ));
+        assert!(door(&[], &["http://localhost:3000"]).check(&Head::from(&page)).unwrap().is_some());
+        assert!(door(&[], &["*"]).check(&Head::from(&page)).unwrap().is_some());
+        assert!(door(&[], &[]).check(&Head::from(&request("localhost", Some("null")))).is_err());
     }
 
     #[test]
     fn two_hosts_are_none() {
         let two = Request::builder().header(HOST, "localhost").header(HOST, "evil.com").body(()).unwrap();
-        assert_eq!(door(&[], &[]).check(&two.into_parts().0), Err(Stranger::NoHost));
+        assert_eq!(door(&[], &[]).check(&Head::from(&two.into_parts().0)), Err(Stranger::NoHost));
     }
 }

@@ -26,7 +26,9 @@ use crate::body::{self, BodyError};
 use crate::compression;
 use crate::connection::Activity;
 use crate::credentials::Access;
-use crate::http::{Answer, closing, now};
+use crate::head::{Head, Headers};
+use crate::http::{Answer, closing};
+use crate::operation::now;
 use crate::service::Service;
 
 /// An answer that is being made.
@@ -115,13 +117,16 @@ fn access(service: &Service, head: &Parts, body: &[u8]) -> Result<Access, Box<Re
             .verify(&id, &secret)
             .ok_or_else(|| unauthorized("The access key or its secret is wrong"));
     }
-    let claim = authentication::claim(head).map_err(|error| unauthorized(&error.message))?;
+    let claim = authentication::claim(&Head::from(head)).map_err(|error| unauthorized(&error.message))?;
     let is_signed =
         |name: &str| claim.signed_headers.split(';').any(|signed| signed.eq_ignore_ascii_case(name));
     if let Some(name) = MATTERING.iter().find(|name| head.headers.contains_key(**name) && !is_signed(name)) {
         return Err(unauthorized(&format!("The header {name} must be signed")));
     }
-    service.verifier.verify(&claim, head, body, now()).map_err(|error| unauthorized(&error.message))
+    service
+        .verifier
+        .verify(&claim, &Head::from(head), body, now)
+        .map_err(|error| unauthorized(&error.message))
 }
 
 /// User and password of HTTP Basic.
@@ -158,12 +163,13 @@ fn failed() -> Response<Bytes> {
 /// The answer as it is sent: compressed for whoever asks, and not cached by those in between.
 async fn finished(head: &Parts, answer: Response<Bytes>) -> Answer {
     let (mut parts, body) = answer.into_parts();
-    let (body, encoding) = compression::compress(&head.headers, body).await;
-    if let Some(encoding) = encoding {
-        parts.headers.insert(CONTENT_ENCODING, encoding);
+    let coding = compression::wanted(Headers::Map(&head.headers));
+    let mut body = Vec::from(body);
+    if let Some(encoding) = compression::compress(coding, &mut body, 0).await {
+        parts.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
         parts.headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
     }
-    Response::from_parts(parts, Full::new(body))
+    Response::from_parts(parts, Full::new(body.into()))
 }
 
 fn whole(answer: Response<Bytes>) -> Answer {

@@ -8,13 +8,13 @@
 use std::fmt::Write;
 
 use dynamo::{ApiError, ErrorKind};
-use hyper::header::{HOST, HeaderMap, HeaderValue};
-use hyper::http::request::Parts;
+use hyper::header::{DATE, HOST, HeaderName};
 use ring::{digest, hmac};
 
 use crate::authentication::Claim;
 use crate::credentials::{Access, Credentials, Key};
 use crate::date::Moment;
+use crate::head::Head;
 use crate::origin;
 use crate::query_string::{encode, parameters, read_hex_32, write_hex};
 
@@ -24,6 +24,7 @@ const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 const SERVICE: &str = "dynamodb";
 const TERMINATOR: &str = "aws4_request";
 const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
+const AMZ_DATE: HeaderName = HeaderName::from_static("x-amz-date");
 
 /// Verifies signatures against what is known.
 #[derive(Debug)]
@@ -37,14 +38,14 @@ impl Verifier {
     pub(crate) fn verify(
         &self,
         claim: &Claim<'_>,
-        request: &Parts,
+        request: &Head<'_>,
         body: &[u8],
-        now: Moment,
+        now: impl FnOnce() -> Moment,
     ) -> Result<Access, ApiError> {
         if self.credentials.is_empty() {
             return Ok(Access::Full);
         }
-        let date = check_date(claim, now)?;
+        let date = check_date(claim, now())?;
         check_signed_headers(claim, request)?;
         if claim.algorithm != ALGORITHM {
             return Err(incomplete(format!(
@@ -153,7 +154,7 @@ fn check_date(claim: &Claim<'_>, now: Moment) -> Result<String, ApiError> {
     Ok(date)
 }
 
-fn check_signed_headers(claim: &Claim<'_>, request: &Parts) -> Result<(), ApiError> {
+fn check_signed_headers(claim: &Claim<'_>, request: &Head<'_>) -> Result<(), ApiError> {
     let is_signed =
         |name: &str| claim.signed_headers.split(';').any(|signed| signed.eq_ignore_ascii_case(name));
     let unsigned =
@@ -161,23 +162,23 @@ fn check_signed_headers(claim: &Claim<'_>, request: &Parts) -> Result<(), ApiErr
     if !is_signed("host") {
         return Err(unsigned("Host"));
     }
-    let headers = &request.headers;
+    let headers = request.headers;
     if claim.expires_seconds.is_none()
-        && !headers.contains_key("x-amz-date")
-        && headers.contains_key("date")
+        && !headers.contains(&AMZ_DATE)
+        && headers.contains(&DATE)
         && !is_signed("date")
     {
         return Err(unsigned("Date"));
     }
-    match headers.keys().find(|name| name.as_str().starts_with("x-amz-") && !is_signed(name.as_str())) {
-        Some(name) => Err(unsigned(name.as_str())),
+    match headers.find_name(|name| name.starts_with("x-amz-") && !is_signed(name)) {
+        Some(name) => Err(unsigned(&name)),
         None => Ok(()),
     }
 }
 
 fn check_signature(
     claim: &Claim<'_>,
-    request: &Parts,
+    request: &Head<'_>,
     body: &[u8],
     key: &Key,
     scope: &Scope<'_>,
@@ -243,13 +244,13 @@ pub fn sign(
 }
 
 /// The request in the one form that both sides agree on.
-fn canonical_request(request: &Parts, signed_headers: &str, body: &[u8]) -> String {
+fn canonical_request(request: &Head<'_>, signed_headers: &str, body: &[u8]) -> String {
     let mut text = String::with_capacity(512);
     text.push_str(request.method.as_str());
     text.push('\n');
-    encode(normalized(request.uri.path()).as_ref(), true, &mut text);
+    encode(normalized(request.path).as_ref(), true, &mut text);
     text.push('\n');
-    write_canonical_query(request.uri.query().unwrap_or(""), &mut text);
+    write_canonical_query(request.query, &mut text);
     text.push('\n');
     for name in signed_headers.split(';') {
         text.push_str(name);
@@ -302,22 +303,22 @@ fn write_canonical_query(query: &str, text: &mut String) {
 }
 
 /// The values of a header, joined by commas, each trimmed and with single spaces.
-fn write_canonical_header(request: &Parts, name: &str, text: &mut String) {
-    let headers: &HeaderMap = &request.headers;
-    if name.eq_ignore_ascii_case("host") && !headers.contains_key(HOST) {
+fn write_canonical_header(request: &Head<'_>, name: &str, text: &mut String) {
+    if name.eq_ignore_ascii_case("host") && !request.headers.contains(&HOST) {
         text.push_str(origin::host(request).unwrap_or(""));
         return;
     }
-    for (place, value) in headers.get_all(name).iter().enumerate() {
-        if place > 0 {
+    let mut is_first = true;
+    request.headers.for_each_value(name, |value| {
+        if !std::mem::take(&mut is_first) {
             text.push(',');
         }
         write_trimmed(value, text);
-    }
+    });
 }
 
-fn write_trimmed(value: &HeaderValue, text: &mut String) {
-    let value = String::from_utf8_lossy(value.as_bytes());
+fn write_trimmed(value: &[u8], text: &mut String) {
+    let value = String::from_utf8_lossy(value);
     for (place, word) in value.split([' ', '\t']).filter(|word| !word.is_empty()).enumerate() {
         if place > 0 {
             text.push(' ');

@@ -117,6 +117,13 @@ impl Activity {
         self.enter(Phase::Head);
     }
 
+    /// A request has begun with what came after the last one.
+    pub(super) fn goes_on_with_head(&self) {
+        if self.phase() == Phase::Work {
+            self.enter(Phase::Head);
+        }
+    }
+
     /// Bytes were read.
     pub(super) fn hears(&self) {
         // On HTTP/2 bytes may be anything; a request that does not come to its end is bounded by its body's limit.

@@ -1,9 +1,12 @@
 //! AWS's own test vectors for signatures of version 4, and the rules beyond them.
 
 use hyper::Request;
+use hyper::header::{HeaderMap, HeaderValue};
+use hyper::http::request::Parts;
 
 use super::*;
 use crate::authentication::claim;
+use crate::head::Headers;
 
 const KEY: &str = "AKIDEXAMPLE";
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
@@ -143,7 +146,7 @@ fn names(headers: &HeaderMap) -> String {
 }
 
 fn signature(request: &Parts, body: &[u8], scope: &str) -> String {
-    let canonical = canonical_request(request, &names(&request.headers), body);
+    let canonical = canonical_request(&Head::from(request), &names(&request.headers), body);
     let text = string_to_sign(&canonical, DATE, scope);
     let mut hex = String::new();
     write_hex(hmac::sign(&signing_key(SECRET, scope), text.as_bytes()).as_ref(), &mut hex);
@@ -212,8 +215,21 @@ fn authorize(request: &mut Parts, credential: &str, signature: &str) {
 }
 
 fn verdict_at(request: &Parts, body: &[u8], now: Moment) -> Result<Access, String> {
-    let claim = claim(request).unwrap();
-    verifier().verify(&claim, request, body, now).map_err(|error| error.to_string())
+    let verdict = |head: &Head<'_>| {
+        let claim = claim(head).unwrap();
+        verifier().verify(&claim, head, body, || now).map_err(|error| error.to_string())
+    };
+    // Whichever road a request comes by, it is judged alike.
+    let list: Vec<httparse::Header<'_>> =
+        request.headers.iter().map(|(name, value)| header(name.as_str(), value)).collect();
+    let (head, listed) = (Head::from(request), Headers::List(&list));
+    let outcome = verdict(&head);
+    assert_eq!(verdict(&Head { headers: listed, ..head }), outcome);
+    outcome
+}
+
+fn header<'a>(name: &'a str, value: &'a HeaderValue) -> httparse::Header<'a> {
+    httparse::Header { name, value: value.as_bytes() }
 }
 
 fn verdict(request: &Parts) -> Result<Access, String> {
@@ -240,7 +256,7 @@ fn a_signed_request_is_let_in_and_a_changed_one_is_not() {
 fn no_bit_of_a_signature_may_differ() {
     let good = {
         let request = signed(&[]);
-        claim(&request).unwrap().signature.into_owned()
+        claim(&Head::from(&request)).unwrap().signature.into_owned()
     };
     for place in 0..64 {
         let mut wrong = good.clone().into_bytes();
@@ -343,6 +359,7 @@ fn without_credentials_every_claim_is_believed() {
     let verifier = Verifier { credentials: Credentials::default(), region: "us-east-1".to_owned() };
     let mut request = signed(&[]);
     authorize(&mut request, "anything", "at all");
-    let claim = claim(&request).unwrap();
-    assert_eq!(verifier.verify(&claim, &request, BODY, now()), Ok(Access::Full));
+    let head = Head::from(&request);
+    let claim = claim(&head).unwrap();
+    assert_eq!(verifier.verify(&claim, &head, BODY, now), Ok(Access::Full));
 }

@@ -6,6 +6,7 @@ mod abuse;
 mod browser;
 mod connections;
 mod pages;
+mod plain;
 mod protocol;
 mod signatures;
 mod support;
