@@ -48,7 +48,7 @@ pub use error::BackupError;
 pub use identity::fresh_name;
 pub use index::Summary;
 pub use prune::{Keep, Pruned, prune};
-pub use restore::{Restore, Restored, restore};
+pub use restore::{Restore, Restored, restore, restore_encrypted};
 pub use ship::{ShipSettings, ShipStatus, Shipper};
 pub use time::{parse_time, time_text};
 pub use verify::{Finding, Verified, verify};

@@ -6,7 +6,8 @@
 
 use std::path::Path;
 
-use engine::{CommitRecord, Loading, LogPlace};
+use engine::{CommitRecord, Loading, LogPlace, TransferError};
+use seal::MasterKey;
 
 use crate::chunk::{entries, inflate};
 use crate::destination::Destination;
@@ -51,13 +52,32 @@ pub fn restore(
     work: Restore<'_>,
     progress: Progress<'_>,
 ) -> Result<Restored, BackupError> {
+    restore_into(destination, work, || Loading::begin(work.directory), progress)
+}
+
+/// As [`restore`], into a database that is encrypted with this key: nothing reaches the disk unsealed.
+pub fn restore_encrypted(
+    destination: &Destination,
+    work: Restore<'_>,
+    key: &dyn MasterKey,
+    progress: Progress<'_>,
+) -> Result<Restored, BackupError> {
+    restore_into(destination, work, || Loading::begin_encrypted(work.directory, key), progress)
+}
+
+fn restore_into(
+    destination: &Destination,
+    work: Restore<'_>,
+    begin: impl FnOnce() -> Result<Loading, TransferError>,
+    progress: Progress<'_>,
+) -> Result<Restored, BackupError> {
     let plan = plan(destination, work.id, work.at_milliseconds)?;
     let manifest = destination.manifest(&plan.backup)?;
     // A moment that is not covered is refused before a long work.
     if let (Log::Until(at), Some(place)) = (plan.log, manifest.place) {
         check_covered(destination, &manifest, place, at)?;
     }
-    let mut loading = Loading::begin(work.directory)?;
+    let mut loading = begin()?;
     load(destination, &manifest, &mut loading, progress)?;
     let mut restored = Restored {
         id: manifest.id.clone(),

@@ -90,6 +90,7 @@ impl Place {
             durability: Durability::None,
             region: self.region.clone(),
             key: self.key.master_key()?,
+            table_keys: self.key.table_keys(),
             ..Options::default()
         };
         open_directory(&path, options).map(Database::Directory)

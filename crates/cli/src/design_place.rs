@@ -163,6 +163,7 @@ impl DesignPlace {
         let options = engine::Options {
             durability: Durability::Sync,
             key: self.key.master_key()?,
+            table_keys: self.key.table_keys(),
             ..engine::Options::default()
         };
         let engine = open_directory(data, options)?;

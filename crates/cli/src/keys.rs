@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use seal::{LocalKey, MasterKey};
+use seal::{KeyDirectory, KeySource, LocalKey, MasterKey};
 
 use crate::failure::Failure;
-use kms::KmsKey;
+use kms::{KmsKey, KmsKeys};
 
 /// The key itself stands in the environment only: what is on a command line, everybody on the machine can read.
 const KEY: &str = "MONOTABLE_KEY";
@@ -26,8 +26,15 @@ pub(crate) struct KeyPlace {
     #[arg(long, value_name = "ID", env = "MONOTABLE_KMS_KEY_ID")]
     kms_key_id: Option<String>,
     /// A server that speaks KMS, instead of AWS.
-    #[arg(long, value_name = "URL", env = "MONOTABLE_KMS_ENDPOINT_URL", requires = "kms_key_id")]
+    #[arg(long, value_name = "URL", env = "MONOTABLE_KMS_ENDPOINT_URL")]
     kms_endpoint_url: Option<String>,
+    /// A directory with the keys that single tables of an encrypted database are sealed with, as SSESpecification names them: a file
+    /// for each, `DIR/ID` for an id and `DIR/alias/NAME` for an alias, as `monotable key new` makes them.
+    #[arg(long, value_name = "DIR", env = "MONOTABLE_TABLE_KEYS", conflicts_with = "kms_table_keys")]
+    table_keys: Option<PathBuf>,
+    /// Take the keys that single tables are sealed with from AWS KMS.
+    #[arg(long, env = "MONOTABLE_KMS_TABLE_KEYS")]
+    kms_table_keys: bool,
 }
 
 impl KeyPlace {
@@ -42,6 +49,15 @@ impl KeyPlace {
         match std::env::var_os(KEY) {
             Some(value) if !value.is_empty() => Ok(Some(Arc::new(LocalKey::from_environment(KEY)?))),
             _ => Ok(None),
+        }
+    }
+
+    /// Where the keys of single tables come from, if that was said.
+    pub(crate) fn table_keys(&self) -> Option<Arc<dyn KeySource>> {
+        match &self.table_keys {
+            Some(directory) => Some(Arc::new(KeyDirectory::new(directory))),
+            None if self.kms_table_keys => Some(Arc::new(KmsKeys::new(self.kms_endpoint_url.clone()))),
+            None => None,
         }
     }
 

@@ -16,8 +16,9 @@ use crate::layout::CollectionId;
 use crate::meta::{self, MetaKey};
 use crate::store::{Batch, Snapshot, Space, StoreError};
 use crate::table::{Stream, Table};
+use crate::table_key::{KeyCatalog, KeyOwner, TableKey};
 
-/// All tables, closed streams, backups and exports.
+/// All tables, closed streams, backups, exports, and the keys of tables.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     tables: BTreeMap<String, Arc<Table>>,
@@ -26,6 +27,7 @@ pub(crate) struct Catalog {
     exports: BTreeMap<CollectionId, Arc<Export>>,
     garbage: Vec<CollectionId>,
     next_id: u32,
+    pub(crate) keys: KeyCatalog,
 }
 
 /// A stream that takes no more records but can still be read.
@@ -55,6 +57,8 @@ pub(crate) enum CatalogChange {
     PutExport(Arc<Export>),
     /// An export is remembered no more.
     ForgetExport(CollectionId),
+    /// A new key of tables, or a new version of one.
+    PutKey(Arc<TableKey>),
     /// A collection nobody refers to any more.
     Discard(CollectionId),
     /// A collection has been emptied.
@@ -66,7 +70,7 @@ pub(crate) enum CatalogChange {
 impl Catalog {
     /// Reads the catalog.
     pub(crate) fn load(snapshot: &Snapshot) -> Result<Catalog, StoreError> {
-        let mut catalog = Catalog { next_id: 1, ..Catalog::default() };
+        let mut catalog = Catalog { next_id: 1, keys: KeyCatalog::load(snapshot)?, ..Catalog::default() };
         if let Some(bytes) = snapshot.get(Space::Meta, &meta::key(MetaKey::NEXT_ID, b""))? {
             catalog.next_id = parse(&bytes)?;
         }
@@ -89,6 +93,7 @@ impl Catalog {
         for entry in meta::entries(snapshot, MetaKey::GARBAGE) {
             catalog.garbage.extend(meta::collection_of(&entry?.0));
         }
+        catalog.index_keys();
         Ok(catalog)
     }
 
@@ -160,6 +165,11 @@ impl Catalog {
 
     /// Makes a change and adds it to the batch.
     pub(crate) fn apply(&mut self, change: CatalogChange, batch: &mut Batch) {
+        self.make(change, batch);
+        self.index_keys();
+    }
+
+    fn make(&mut self, change: CatalogChange, batch: &mut Batch) {
         match change {
             CatalogChange::Put(table) => {
                 put(batch, MetaKey::TABLE, table.id, &*table);
@@ -201,6 +211,7 @@ impl Catalog {
                 batch.remove(Space::Meta, meta::collection_key(MetaKey::EXPORT, id));
                 self.exports.remove(&id);
             }
+            CatalogChange::PutKey(key) => self.keys.put(key, batch),
             CatalogChange::Discard(id) => self.discard(id, batch),
             CatalogChange::Emptied(id) => {
                 batch.remove(Space::Meta, meta::collection_key(MetaKey::GARBAGE, id));
@@ -215,6 +226,48 @@ impl Catalog {
         }
     }
 
+    /// Notes which collections are sealed with which key.
+    fn index_keys(&mut self) {
+        if self.keys.is_empty() {
+            return;
+        }
+        let owners: Vec<_> = self.key_owners().flat_map(|owner| owner.sealed_collections()).collect();
+        self.keys.index(owners);
+    }
+
+    /// Everything that has, or had, the key of a table.
+    pub(crate) fn key_owners(&self) -> impl Iterator<Item = KeyOwner<'_>> {
+        let tables = self.tables.values().map(|table| KeyOwner::Table(table));
+        let streams = self.closed_streams.values().map(|closed| KeyOwner::Stream(closed));
+        let backups = self.backups.values().map(|backup| KeyOwner::Copy(backup.id, &backup.table));
+        let exports = self.exports.values().filter(|export| !export.is_ended());
+        let exports = exports.map(|export| KeyOwner::Copy(export.id, &export.table));
+        tables.chain(streams).chain(backups).chain(exports)
+    }
+
+    /// Forgets keys that nobody has any more: what they sealed can never be read again.
+    pub(crate) fn forget_unused_keys(&mut self, batch: &mut Batch) {
+        // What is being copied may be what a table left that is gone.
+        if self.keys.is_empty() || self.copies().next().is_some() {
+            return;
+        }
+        let used: Vec<_> = self.key_owners().filter_map(|owner| owner.table().key()).collect();
+        self.keys.retain(&used, batch);
+    }
+
+    /// Refuses a table whose key cannot be had.
+    pub(crate) fn check_key(&self, table: &Table) -> Result<(), ApiError> {
+        if self.keys.is_empty() {
+            return Ok(());
+        }
+        table.key().map_or(Ok(()), |id| self.keys.check(id))
+    }
+
+    /// The tables whose key, if they have one, can be had.
+    pub(crate) fn readable_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables.values().filter(|table| self.check_key(table).is_ok())
+    }
+
     fn discard(&mut self, id: CollectionId, batch: &mut Batch) {
         batch.put(Space::Meta, meta::collection_key(MetaKey::GARBAGE, id), Bytes::new());
         self.garbage.push(id);
@@ -223,11 +276,12 @@ impl Catalog {
 
 /// The table that an operation on items names, by name or ARN. A table that is being restored has no items yet.
 pub(crate) fn find_table(catalog: &Catalog, name: Option<&str>) -> Result<Arc<Table>, ApiError> {
-    catalog
+    let table = catalog
         .table(arn::table_name(name.unwrap_or_default()))
         .filter(|table| !table.is_restoring())
-        .cloned()
-        .ok_or_else(|| ApiError::new(ErrorKind::ResourceNotFound, "Requested resource not found"))
+        .ok_or_else(|| ApiError::new(ErrorKind::ResourceNotFound, "Requested resource not found"))?;
+    catalog.check_key(table)?;
+    Ok(table.clone())
 }
 
 /// The table that an operation on tables names, by name or ARN; DynamoDB says more about a missing one here.
@@ -246,6 +300,7 @@ pub(crate) fn find_changeable_table(catalog: &Catalog, name: Option<&str>) -> Re
         );
         return Err(ApiError::new(ErrorKind::ResourceInUse, message));
     }
+    catalog.check_key(&table)?;
     Ok(table)
 }
 
@@ -268,11 +323,13 @@ fn put(batch: &mut Batch, kind: MetaKey, id: CollectionId, record: &impl Seriali
     batch.put(Space::Meta, meta::collection_key(kind, id), to_json(record));
 }
 
-fn to_json(record: &impl Serialize) -> Bytes {
+/// A record of the catalog as it is stored.
+pub(crate) fn to_json(record: &impl Serialize) -> Bytes {
     Bytes::from(serde_json::to_vec(record).expect("records have text keys only"))
 }
 
-fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, StoreError> {
+/// Reads a record of the catalog.
+pub(crate) fn parse<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, StoreError> {
     serde_json::from_slice(bytes).map_err(|error| StoreError::Corrupt {
         detail: "a record of the catalog cannot be read".into(),
         source: Some(Arc::new(error)),

@@ -143,11 +143,19 @@ impl Check {
         self.expect(&view, &totals);
         self.check_meta(&view)?;
         for table in view.catalog.tables() {
+            if let Err(error) = view.catalog.check_key(table) {
+                self.report(format!("table {}: not checked: {}", table.name, error.message));
+                continue;
+            }
             self.check_table(table, &totals)?;
             self.check_stream(table)?;
             self.check_history(table)?;
         }
         for backup in view.catalog.backups() {
+            if let Err(error) = view.catalog.check_key(&backup.table) {
+                self.report(format!("backup {}: not checked: {}", backup.name, error.message));
+                continue;
+            }
             self.check_backup(backup, &totals)?;
         }
         self.tell();

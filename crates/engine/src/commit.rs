@@ -180,6 +180,7 @@ impl Committer {
         let durability = options.durability;
         let snapshot = store.snapshot();
         let catalog = Arc::new(Catalog::load(&snapshot)?);
+        catalog.keys.open_all(options.table_keys.as_deref(), options.clock.now_milliseconds());
         let totals = Totals::load(&snapshot)?;
         let history_milliseconds = history::latest_milliseconds(&catalog, &snapshot)?;
         let kept = durability.is_on_disk().then_some(snapshot);
@@ -236,6 +237,14 @@ impl Committer {
     /// The time that a commit would have now: never before that of one that was made.
     pub(crate) fn history_milliseconds(&self) -> i64 {
         self.shared.history_milliseconds()
+    }
+
+    /// Looks at the latest times of all histories again: one can be read now that could not be before.
+    pub(crate) fn learn_history(&self) -> Result<(), StoreError> {
+        let view = self.view();
+        let latest = history::latest_milliseconds(&view.catalog, &view.snapshot)?;
+        self.shared.history_milliseconds.fetch_max(latest, Relaxed);
+        Ok(())
     }
 
     /// Why writes are refused now, if they are.

@@ -21,9 +21,28 @@ impl Inner {
     pub(crate) fn describe_now(&self, table: &Table) -> TableDescription {
         if table.is_restoring() {
             self.describe_new(table)
+        } else if self.key_missing(table).is_some() {
+            self.describe(table, TableStatus::InaccessibleEncryptionCredentials)
         } else {
             self.describe(table, TableStatus::Active)
         }
+    }
+
+    /// Since when the table's own key cannot be had, if it cannot.
+    fn key_missing(&self, table: &Table) -> Option<Timestamp> {
+        let missing = self.committer.catalog().keys.missing(table.key()?)?;
+        Some(Timestamp::from_milliseconds(missing.since_milliseconds))
+    }
+
+    fn describe_encryption(&self, table: &Table) -> Option<SSEDescription> {
+        let encryption = table.settings.encryption.as_ref()?;
+        let is_changing = encryption.change.is_some();
+        Some(SSEDescription {
+            status: Some(if is_changing { SSEStatus::Updating } else { SSEStatus::Enabled }),
+            sse_type: Some(SSEType::Kms),
+            kms_master_key_arn: encryption.key_arn.clone(),
+            inaccessible_encryption_date_time: self.key_missing(table),
+        })
     }
 
     /// The description of a table that has just been made.
@@ -74,12 +93,7 @@ impl Inner {
                 restore_date_time: Some(Timestamp::from_milliseconds(restored.time_milliseconds)),
                 restore_in_progress: Some(table.is_restoring()),
             }),
-            sse_description: settings.encryption.as_ref().map(|encryption| SSEDescription {
-                status: Some(SSEStatus::Enabled),
-                sse_type: Some(SSEType::Kms),
-                kms_master_key_arn: encryption.key_arn.clone(),
-                inaccessible_encryption_date_time: None,
-            }),
+            sse_description: self.describe_encryption(table),
             table_class_summary: settings.table_class.as_deref().map(|class| TableClassSummary {
                 table_class: TableClass::from_name(class),
                 last_update_date_time: settings

@@ -10,7 +10,7 @@ use crate::catalog::Catalog;
 use crate::check::Checker;
 use crate::commit::{Committer, View};
 use crate::fault::Fault;
-use crate::housekeeping::Housekeeper;
+use crate::housekeeping::{Housekeeper, KeyHouse};
 use crate::metrics::{Metrics, MetricsSnapshot};
 use crate::operation::Decide;
 use crate::options::{Durability, Options};
@@ -42,6 +42,7 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) checker: Checker,
+    pub(crate) key_house: KeyHouse,
 }
 
 /// Why a database could not be opened.
@@ -96,7 +97,13 @@ impl Engine {
         let metrics = Arc::new(Metrics::default());
         let committer = Committer::start(store, &options, metrics.clone())?;
         let interval = options.housekeeping;
-        let inner = Arc::new(Inner { committer, options, metrics, checker: Checker::default() });
+        let inner = Arc::new(Inner {
+            committer,
+            options,
+            metrics,
+            checker: Checker::default(),
+            key_house: KeyHouse::default(),
+        });
         let housekeeper = interval.and_then(|interval| Housekeeper::start(Arc::downgrade(&inner), interval));
         Ok(Engine { housekeeper: housekeeper.map(Arc::new), inner })
     }
@@ -142,10 +149,10 @@ impl Engine {
         self.inner.committer.size_on_disk_bytes().map_err(|error| Fault::Store(error).into())
     }
 
-    /// Does one small step of replacing the data key of an encrypted database, and says whether there is more to do. This happens by
-    /// itself where the engine keeps house.
+    /// Does one small step of replacing the data keys of an encrypted database and of its tables, and says whether there is more to
+    /// do. This happens by itself where the engine keeps house.
     pub fn rotate_keys_once(&self) -> Result<bool, ApiError> {
-        self.inner.committer.keep_keys().map_err(|error| Fault::Store(error).into())
+        self.inner.keep_keys_once().map_err(ApiError::from)
     }
 
     /// How many pages of how many were looked at, while the data key of an encrypted database is being replaced.

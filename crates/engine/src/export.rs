@@ -95,6 +95,11 @@ impl Export {
         }
     }
 
+    /// Whether it succeeded or failed: its copy is gone.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.phase == Phase::Ended
+    }
+
     /// The names of its folder in the bucket.
     pub(crate) fn folder(&self) -> Vec<&str> {
         let prefix = self.destination.prefix.as_deref().unwrap_or_default();

@@ -5,6 +5,7 @@ use std::error::Error;
 use dynamo::{ApiError, ErrorKind};
 
 use crate::store::StoreError;
+use crate::table_key::access_denied;
 
 /// Why an operation was not carried out.
 #[derive(Clone, Debug)]
@@ -35,6 +36,7 @@ impl From<Fault> for ApiError {
             Fault::Store(error) => error,
         };
         let said = match &error {
+            StoreError::TableKey { reason } => access_denied(reason),
             StoreError::Full { .. } | StoreError::Failed { .. } => {
                 ApiError::new(ErrorKind::ServiceUnavailable, format!("No write was made: {error}"))
             }

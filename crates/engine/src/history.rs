@@ -123,7 +123,12 @@ fn first_from(
 pub(crate) fn latest_milliseconds(catalog: &Catalog, snapshot: &Snapshot) -> Result<i64, StoreError> {
     let mut latest = 0;
     for table in catalog.tables() {
-        if let Some((_, record)) = table.history.map(|id| last(id, snapshot)).transpose()?.flatten() {
+        let last = match table.history.map(|id| last(id, snapshot)).transpose() {
+            // The history of a table whose key is missing tells nothing until it is there again.
+            Err(StoreError::TableKey { .. }) => None,
+            last => last?.flatten(),
+        };
+        if let Some((_, record)) = last {
             latest = latest.max(time_milliseconds(&record).unwrap_or_default());
         }
         latest = latest.max(table.recovery.as_ref().map_or(0, |recovery| recovery.since_milliseconds));

@@ -1,5 +1,5 @@
 //! The work that happens by itself: removing what expired, filling new indexes, trimming streams, histories and tokens, emptying what
-//! was deleted, filling restored tables and backups, writing exports, sealing pages again with a new data key.
+//! was deleted, filling restored tables and backups, writing exports, sealing pages again with a new data key and values with those of tables.
 //! Each step is a small commit like any other, so clients are never held up for long, and a step that was cut off by a
 //! crash is simply done again.
 //!
@@ -10,6 +10,7 @@ mod expiry;
 mod export;
 mod fill;
 mod purge;
+mod table_keys;
 #[cfg(test)]
 mod tests;
 mod trim;
@@ -22,6 +23,9 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::engine::Inner;
 use crate::fault::Fault;
+use crate::store::StoreError;
+
+pub(crate) use table_keys::KeyHouse;
 
 /// A thread that keeps house in intervals, and at once when asked.
 pub(crate) struct Housekeeper {
@@ -93,11 +97,20 @@ impl Inner {
 
     /// Does one small step of each kind of work; says whether there was any, and so may be more.
     pub(crate) fn keep_house_once(&self) -> Result<bool, Fault> {
-        let mut worked = false;
+        let mut worked = self.keep_keys_once()?;
         for step in [expiry::step, fill::step, trim::step, purge::step, copy::step, export::step] {
-            worked |= step(self)?;
+            worked |= match step(self) {
+                // What needs the key of a table waits until that is there again.
+                Err(Fault::Store(StoreError::TableKey { .. })) => false,
+                outcome => outcome?,
+            };
         }
-        Ok(self.committer.keep_keys()? || worked)
+        Ok(worked)
+    }
+
+    /// Does one small step of what keys need.
+    pub(crate) fn keep_keys_once(&self) -> Result<bool, Fault> {
+        Ok(self.committer.keep_keys()? | table_keys::step(self)?)
     }
 }
 

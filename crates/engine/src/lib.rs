@@ -36,6 +36,7 @@ mod single;
 mod store;
 mod stream;
 mod table;
+mod table_key;
 mod tags;
 #[cfg(test)]
 mod testing;

@@ -34,6 +34,8 @@ impl MetaKey {
     pub(crate) const TOKEN: MetaKey = MetaKey(b'k');
     /// When tokens expire, by time and text.
     pub(crate) const TOKEN_EXPIRY: MetaKey = MetaKey(b'x');
+    /// The wrapped key of tables, by its id.
+    pub(crate) const TABLE_KEY: MetaKey = MetaKey(b'y');
     /// Which database this is, told from every copy of it.
     pub(crate) const IDENTITY: MetaKey = MetaKey(b'd');
 }

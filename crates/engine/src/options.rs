@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use seal::MasterKey;
+use seal::{KeySource, MasterKey};
 
 use crate::clock::{Clock, SystemClock};
 
@@ -41,6 +41,9 @@ pub struct Options {
     /// The master key of an encrypted database: a new one is encrypted if there is a key, and an encrypted one is opened with it.
     /// Without a key, databases are plain.
     pub key: Option<Arc<dyn MasterKey>>,
+    /// Where the keys of customers come from, by which single tables of an encrypted database are sealed. Without it, or in a
+    /// plain database, a table's `SSESpecification` is kept and changes nothing.
+    pub table_keys: Option<Arc<dyn KeySource>>,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
     /// Whether a thread removes what expired, fills new indexes and trims streams. Without it, call
@@ -66,6 +69,7 @@ impl Default for Options {
             cache_bytes: 256 << 20,
             reserve_bytes: 128 << 20,
             key: None,
+            table_keys: None,
             clock: Arc::new(SystemClock),
             housekeeping: Some(Duration::from_secs(1)),
             item_collection_bytes_max: crate::collection::BYTES_MAX,

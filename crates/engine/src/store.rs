@@ -20,11 +20,13 @@ mod fjall;
 mod key;
 mod memory;
 mod sealed;
+mod table_keys;
 
 #[cfg(test)]
 mod tests;
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
@@ -35,7 +37,8 @@ pub(crate) use error::StoreError;
 pub(crate) use faults::Faults;
 pub(crate) use fjall::{FjallStore, Load, StoreOptions};
 pub(crate) use memory::MemoryStore;
-pub(crate) use sealed::{SealedStore, add_data_key, encrypt, key_status, rewrap};
+pub(crate) use sealed::{SealedLoad, SealedStore, add_data_key, encrypt, key_status, rewrap};
+pub(crate) use table_keys::{Missing, TableKeyId, TableKeys, data_key_of, key_of};
 
 /// The few ordered spaces of keys. Tables share them, told apart by an id at the front of every key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -99,6 +102,11 @@ pub(crate) trait Store: Send + Sync {
         None
     }
 
+    /// The number of the data key that seals now; 0 where nothing is sealed.
+    fn data_key(&self) -> u32 {
+        0
+    }
+
     /// Reads all files and compares them with their checksums; returns what is wrong with which. What is only in memory has no
     /// files.
     fn check_files(&self) -> Result<Vec<String>, StoreError> {
@@ -124,6 +132,24 @@ impl Snapshot {
             Snapshot::Memory(_) => false,
             Snapshot::Disk(snapshot) => snapshot.is_stale(),
             Snapshot::Sealed(snapshot) => snapshot.is_stale(),
+        }
+    }
+
+    /// The keys of single tables, where the store has a place for them.
+    pub(crate) fn table_keys(&self) -> Option<&Arc<TableKeys>> {
+        match self {
+            Snapshot::Memory(_) | Snapshot::Disk(_) => None,
+            Snapshot::Sealed(snapshot) => snapshot.table_keys(),
+        }
+    }
+
+    /// The same view, but values that are sealed with the key of a table stay sealed: they can be copied, removed and counted
+    /// without that key.
+    #[must_use]
+    pub(crate) fn unopened(&self) -> Snapshot {
+        match self {
+            Snapshot::Sealed(snapshot) => Snapshot::Sealed(snapshot.unopened()),
+            plain => plain.clone(),
         }
     }
 

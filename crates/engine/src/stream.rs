@@ -74,7 +74,9 @@ impl KnownStream {
         let start = trimmed.map_or(0, |trimmed| trimmed.saturating_add(1));
         let range = KeyRange::of_collection(id);
         let (lower, upper) = range.bounds();
-        let last = snapshot.range(Space::Log, lower, upper, Direction::Reverse).next().transpose()?;
+        // Its key is enough, which is not sealed with that of the table.
+        let unopened = snapshot.unopened();
+        let last = unopened.range(Space::Log, lower, upper, Direction::Reverse).next().transpose()?;
         let last = last.and_then(|(key, _)| parse_record_key(&key));
         Ok(ShardBounds { start, end: last.map_or(start, |last| last.saturating_add(1)) })
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::copying::Copying;
 use crate::layout::{CollectionId, ItemKey, KeyAttribute, KeySchema};
+use crate::store::TableKeyId;
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,6 +110,21 @@ pub(crate) struct OnDemandLimits {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Encryption {
     pub(crate) key_arn: Option<String>,
+    /// The table's own key, which the customer's key wraps. None where the database is plain or knows no keys of customers.
+    #[serde(default)]
+    pub(crate) key: Option<TableKeyId>,
+    /// While values that were there before are sealed, or unsealed.
+    #[serde(default)]
+    pub(crate) change: Option<SealChange>,
+}
+
+/// What happens to the values that were there before a change of a table's encryption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum SealChange {
+    /// They are being sealed with the table's key.
+    Sealing,
+    /// The table gives up its key: they are being opened.
+    Unsealing,
 }
 
 /// A local or global secondary index.
@@ -245,6 +261,17 @@ impl Table {
     /// What fills the table, while it is being restored.
     pub(crate) fn copying(&self) -> Option<&Copying> {
         self.restored.as_ref()?.copying.as_ref()
+    }
+
+    /// The key of its own, if it has one.
+    pub(crate) fn key(&self) -> Option<TableKeyId> {
+        self.settings.encryption.as_ref()?.key
+    }
+
+    /// The key that what is written is sealed with.
+    pub(crate) fn sealing_key(&self) -> Option<TableKeyId> {
+        let encryption = self.settings.encryption.as_ref()?;
+        encryption.key.filter(|_| encryption.change != Some(SealChange::Unsealing))
     }
 
     /// All collections of the table but its stream.

@@ -10,13 +10,14 @@ use std::ops::Bound;
 use std::path::Path;
 
 use bytes::Bytes;
+use seal::MasterKey;
 
 use crate::commit::{Changes, Latest, Moment};
 use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::meta::{self, MetaKey};
 use crate::shipping::{self, CommitRecord, LogPlace, LogState, space_number, space_of, stays};
-use crate::store::{Batch, Direction, Load, Space, StoreError, StoreOptions};
+use crate::store::{Batch, Direction, Load, SealedLoad, Space, StoreError, StoreOptions};
 
 /// Records that are forgotten in one commit.
 const FORGET_STEP: usize = 4096;
@@ -98,7 +99,9 @@ impl Engine {
 
     /// Makes everything committed so far durable and freezes it. Reads and writes go on meanwhile.
     pub fn freeze(&self) -> Result<Frozen, TransferError> {
-        Ok(Frozen { moment: self.inner.committer.freeze()? })
+        let moment = self.inner.committer.freeze()?;
+        // What is sealed with the key of a table leaves the database as it is.
+        Ok(Frozen { moment: Moment { snapshot: moment.snapshot.unopened(), ..moment } })
     }
 
     /// Keeps a log of commits from now on, of at most so many bytes; no record of it gets an earlier time than this. Goes on with
@@ -172,13 +175,24 @@ fn store_error(fault: Fault) -> TransferError {
 
 /// A database that is being made from entries.
 pub struct Loading {
-    load: Load,
+    load: AnyLoad,
+}
+
+enum AnyLoad {
+    Plain(Load),
+    Encrypted(Box<SealedLoad>),
 }
 
 impl Loading {
     /// Begins in a directory that is empty, not there yet, or left by an interrupted restore.
     pub fn begin(path: impl AsRef<Path>) -> Result<Loading, TransferError> {
-        Ok(Loading { load: Load::begin(path.as_ref(), StoreOptions::default())? })
+        Ok(Loading { load: AnyLoad::Plain(Load::begin(path.as_ref(), StoreOptions::default())?) })
+    }
+
+    /// As [`Loading::begin`], for a database that is encrypted with this key: nothing reaches the disk unsealed.
+    pub fn begin_encrypted(path: impl AsRef<Path>, key: &dyn MasterKey) -> Result<Loading, TransferError> {
+        let load = SealedLoad::begin(path.as_ref(), StoreOptions::default(), key)?;
+        Ok(Loading { load: AnyLoad::Encrypted(Box::new(load)) })
     }
 
     /// Stores entries.
@@ -189,18 +203,38 @@ impl Loading {
             let space = space.ok_or_else(|| StoreError::corrupt("an entry that no database has"))?;
             batch.put(space, key, value);
         }
-        Ok(self.load.write(batch)?)
+        self.write(batch)
     }
 
     /// Makes the writes of a commit again.
     pub fn apply(&mut self, record: &CommitRecord) -> Result<(), TransferError> {
-        Ok(self.load.write(record.batch())?)
+        self.write(record.batch())
+    }
+
+    fn write(&mut self, batch: Batch) -> Result<(), TransferError> {
+        match &mut self.load {
+            AnyLoad::Encrypted(load) => load.write(batch)?,
+            AnyLoad::Plain(_) if batch.iter().any(|write| is_table_key(write.space, &write.key)) => {
+                return Err(StoreError::PlainWithTableKeys.into());
+            }
+            AnyLoad::Plain(load) => load.write(batch)?,
+        }
+        Ok(())
     }
 
     /// Makes it a database, whose last commit has this number.
     pub fn finish(self, commit: u64) -> Result<(), TransferError> {
-        Ok(self.load.finish(commit)?)
+        match self.load {
+            AnyLoad::Plain(load) => load.finish(commit)?,
+            AnyLoad::Encrypted(load) => load.finish(commit)?,
+        }
+        Ok(())
     }
+}
+
+/// Whether an entry is the wrapped key of a table, which only encrypted databases have.
+fn is_table_key(space: Space, key: &[u8]) -> bool {
+    space == Space::Meta && key.starts_with(&meta::key(MetaKey::TABLE_KEY, b""))
 }
 
 #[cfg(test)]

@@ -65,6 +65,7 @@ impl ItemWrite {
     /// Decides against the latest state; changes nothing yet.
     pub(crate) fn decide(&self, latest: &Latest<'_>) -> Result<Written, Refusal> {
         let table = latest.catalog.current(&self.table).ok_or_else(table_is_gone)?.clone();
+        latest.catalog.check_key(&table)?;
         let stored = latest.get(Space::Data, &self.key.in_collection(table.id))?;
         let old = stored.map(StoredItem::from_bytes);
         if let Some(condition) = &self.condition

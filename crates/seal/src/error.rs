@@ -44,6 +44,14 @@ pub enum SealError {
         /// What the service said.
         reason: String,
     },
+    /// A service that holds the master key could not be asked: whether the key can be used is not known.
+    #[error("the master key {master} cannot be asked for: {reason}")]
+    MasterKeyUnreachable {
+        /// The id of the master key.
+        master: String,
+        /// What stood in the way.
+        reason: String,
+    },
     /// The envelope is not one, or of a later version.
     #[error("not an envelope of keys: {reason}")]
     Envelope {

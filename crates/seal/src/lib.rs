@@ -17,6 +17,7 @@ mod error;
 mod keyring;
 mod local;
 mod master;
+mod named;
 mod sealer;
 
 pub use envelope::Envelope;
@@ -24,4 +25,5 @@ pub use error::SealError;
 pub use keyring::Keyring;
 pub use local::{LocalKey, random_bytes};
 pub use master::{KEY_BYTES, KeyBytes, MasterKey};
+pub use named::{KeyDirectory, KeySource};
 pub use sealer::{OVERHEAD_BYTES, Sealer};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::{Args, Subcommand};
 use engine::{Engine, KeyStatus, Options};
-use seal::{LocalKey, MasterKey};
+use seal::{KeySource, LocalKey, MasterKey};
 
 use crate::failure::Failure;
 use crate::keys::{self, KeyPlace};
@@ -179,7 +179,7 @@ impl Rotate {
                     new.id()
                 ))
             }
-            None => rotate_data_key(path, &old),
+            None => rotate_data_key(path, &old, self.database.key.table_keys()),
         }
     }
 
@@ -193,9 +193,13 @@ impl Rotate {
 }
 
 /// Adds a data key and, unless a server does, seals everything again. What was cut off goes on when the database is next opened.
-fn rotate_data_key(path: &Path, key: &Arc<dyn MasterKey>) -> Result<(), Failure> {
+fn rotate_data_key(
+    path: &Path,
+    key: &Arc<dyn MasterKey>,
+    table_keys: Option<Arc<dyn KeySource>>,
+) -> Result<(), Failure> {
     engine::add_data_key(path, &**key)?;
-    let options = Options { key: Some(key.clone()), housekeeping: None, ..Options::default() };
+    let options = Options { key: Some(key.clone()), table_keys, housekeeping: None, ..Options::default() };
     let engine = match Engine::open(path, options) {
         Err(error) if error.is_locked() => {
             return output::line(&format!(

@@ -1,12 +1,15 @@
 //! `monotable restore`: a new database from a backup.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use backup::{Restored, parse_time, time_text};
 use clap::Args;
+use seal::MasterKey;
 
 use crate::backup_place::{BackupPlace, explain};
 use crate::failure::Failure;
+use crate::keys;
 use crate::output::{self, Format};
 use crate::progress;
 
@@ -25,15 +28,45 @@ pub(crate) struct Restore {
     /// The backup to begin with; without --at, exactly that backup.
     #[arg(long, value_name = "ID")]
     id: Option<String>,
+    #[command(flatten)]
+    into: NewDatabase,
     /// How the result is printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
+}
+
+/// How the new database is encrypted.
+#[derive(Args)]
+#[group(multiple = false)]
+struct NewDatabase {
+    /// The file of the master key for the new database; without it, the key that opens the backup.
+    #[arg(long, value_name = "FILE")]
+    new_key_file: Option<PathBuf>,
+    /// The key in AWS KMS that is the master key of the new database.
+    #[arg(long, value_name = "ID")]
+    new_kms_key_id: Option<String>,
+    /// Make a database that is not encrypted, though the backup is sealed.
+    #[arg(long)]
+    plain: bool,
+}
+
+impl NewDatabase {
+    /// The master key of the new database, if it is to have one.
+    fn key(&self, of_backup: Option<Arc<dyn MasterKey>>) -> Result<Option<Arc<dyn MasterKey>>, Failure> {
+        match (&self.new_key_file, &self.new_kms_key_id) {
+            (Some(path), _) => keys::from_file(path).map(Some),
+            (None, Some(id)) => keys::kms(id, None).map(Some),
+            (None, None) => Ok(of_backup.filter(|_| !self.plain)),
+        }
+    }
 }
 
 const EXAMPLES: &str = "\
 Examples:
   monotable restore /mnt/backups --data ./restored
   monotable restore s3://bucket/monotable --data ./restored --at 2026-11-16T05:00:00Z
+  monotable restore /mnt/sealed --data ./restored --key-file ./key            encrypted with the same key
+  monotable restore /mnt/sealed --data ./restored --key-file ./key --new-key-file ./key2
 
 A restore that was interrupted leaves no database: run it again.";
 
@@ -47,7 +80,11 @@ impl Restore {
         };
         let work =
             backup::Restore { directory: &self.data, id: self.id.as_deref(), at_milliseconds: self.at };
-        let outcome = backup::restore(&destination, work, &watch);
+        let key = self.into.key(self.place.master_key()?)?;
+        let outcome = match &key {
+            Some(key) => backup::restore_encrypted(&destination, work, &**key, &watch),
+            None => backup::restore(&destination, work, &watch),
+        };
         bar.finish_and_clear();
         let restored = outcome.map_err(explain)?;
         match self.format {
@@ -60,11 +97,10 @@ impl Restore {
                     restored.commits,
                     self.data.display(),
                 ))?;
-                if self.place.master_key()?.is_some() {
-                    let directory = self.data.display();
-                    output::line(&format!(
-                        "The restored database is not encrypted; `monotable key encrypt --data {directory}` does that."
-                    ))?;
+                match &key {
+                    Some(key) => output::line(&format!("It is encrypted with the master key {}.", key.id()))?,
+                    None if self.into.plain => output::line("It is not encrypted.")?,
+                    None => {}
                 }
                 let gap = "the log has a gap there: what was committed after it is not in the backup";
                 if restored.ends_at_gap { output::line(gap) } else { Ok(()) }

@@ -177,6 +177,7 @@ impl Serve {
     fn engine(&self, key: Option<Arc<dyn MasterKey>>) -> Result<Engine, Failure> {
         let options = Options {
             key,
+            table_keys: self.key.table_keys(),
             durability: self.durability,
             cache_bytes: self.cache,
             region: self.region.clone(),

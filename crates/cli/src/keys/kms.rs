@@ -3,16 +3,21 @@
 //! Always true: what a data key is for goes along as its encryption context, so KMS refuses to unwrap it for anything else, and its
 //! audit log tells which database asked.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use aws_sdk_kms::Client;
 use aws_sdk_kms::config::{BehaviorVersion, SharedHttpClient};
 use aws_sdk_kms::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 use aws_sdk_kms::primitives::Blob;
 use aws_smithy_http_client::tls;
-use seal::{KEY_BYTES, KeyBytes, MasterKey, SealError};
+use seal::{KEY_BYTES, KeyBytes, KeySource, MasterKey, SealError};
 use tokio::runtime::{Builder, Runtime};
 
 /// The name in an encryption context.
 const CONTEXT: &str = "monotable";
+/// How often it is asked whether the keys of tables can still be used.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A key in KMS.
 pub(super) struct KmsKey {
@@ -22,18 +27,47 @@ pub(super) struct KmsKey {
     runtime: Runtime,
 }
 
+/// All keys in KMS that the credentials may use.
+pub(super) struct KmsKeys {
+    endpoint_url: Option<String>,
+}
+
+impl KmsKeys {
+    pub(super) fn new(endpoint_url: Option<String>) -> KmsKeys {
+        KmsKeys { endpoint_url }
+    }
+}
+
+impl KeySource for KmsKeys {
+    fn key(&self, name: &str) -> Result<Arc<dyn MasterKey>, SealError> {
+        Ok(Arc::new(KmsKey::connect(name, self.endpoint_url.as_deref())?))
+    }
+
+    fn patience(&self) -> Duration {
+        PATIENCE
+    }
+}
+
+/// Waits for an answer of KMS. On a thread of its own, since whoever asks may be on one that waits for others.
+fn wait<T: Send>(runtime: &Runtime, answer: impl Future<Output = T> + Send) -> T {
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| runtime.block_on(answer));
+        waiting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
 impl KmsKey {
     /// Finds the key with this ARN, id or alias.
     pub(super) fn connect(id: &str, endpoint_url: Option<&str>) -> Result<KmsKey, SealError> {
         let failed = |reason: String| SealError::MasterKeyUnavailable { master: id.to_owned(), reason };
+        let unanswered = |error: SdkError<_>| unavailable(id, &error);
         let runtime =
             Builder::new_current_thread().enable_all().build().map_err(|error| failed(error.to_string()))?;
-        let client = runtime.block_on(client(endpoint_url));
+        let client = wait(&runtime, client(endpoint_url));
         let arn = if id.starts_with("arn:") && id.contains(":key/") {
             id.to_owned()
         } else {
-            let answer = runtime.block_on(client.describe_key().key_id(id).send());
-            let answer = answer.map_err(|error| failed(reason(&error)))?;
+            let answer = wait(&runtime, client.describe_key().key_id(id).send()).map_err(unanswered)?;
             let found = answer.key_metadata.and_then(|key| key.arn);
             found.ok_or_else(|| failed("KMS told no ARN".to_owned()))?
         };
@@ -44,7 +78,19 @@ impl KmsKey {
         &self,
         error: &SdkError<E>,
     ) -> SealError {
-        SealError::MasterKeyUnavailable { master: self.arn.clone(), reason: reason(error) }
+        unavailable(&self.arn, error)
+    }
+}
+
+/// A refusal, or that there was no answer.
+fn unavailable<E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static>(
+    master: &str,
+    error: &SdkError<E>,
+) -> SealError {
+    let (master, reason) = (master.to_owned(), reason(error));
+    match error {
+        SdkError::ServiceError(_) => SealError::MasterKeyUnavailable { master, reason },
+        _ => SealError::MasterKeyUnreachable { master, reason },
     }
 }
 
@@ -55,7 +101,7 @@ impl MasterKey for KmsKey {
 
     fn wrap(&self, context: &str, key: &KeyBytes) -> Result<Vec<u8>, SealError> {
         let request = self.client.encrypt().key_id(&self.arn).plaintext(Blob::new(key.to_vec()));
-        let answer = self.runtime.block_on(request.encryption_context(CONTEXT, context).send());
+        let answer = wait(&self.runtime, request.encryption_context(CONTEXT, context).send());
         let answer = answer.map_err(|error| self.unavailable(&error))?;
         let missing = || SealError::MasterKeyUnavailable {
             master: self.arn.clone(),
@@ -66,7 +112,7 @@ impl MasterKey for KmsKey {
 
     fn unwrap(&self, context: &str, wrapped: &[u8]) -> Result<Option<KeyBytes>, SealError> {
         let request = self.client.decrypt().key_id(&self.arn).ciphertext_blob(Blob::new(wrapped));
-        match self.runtime.block_on(request.encryption_context(CONTEXT, context).send()) {
+        match wait(&self.runtime, request.encryption_context(CONTEXT, context).send()) {
             Ok(answer) => Ok(answer.plaintext.and_then(|plain| {
                 let bytes: Option<[u8; KEY_BYTES]> = plain.as_ref().try_into().ok();
                 bytes.map(KeyBytes::new)

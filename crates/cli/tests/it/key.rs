@@ -138,6 +138,91 @@ fn a_key_in_kms_wraps_the_keys_of_a_database() {
     assert_eq!(ok(&["table", "list", "--data", &data, "--key-file", &key]), "Orders\n");
 }
 
+fn sealed_table(key: &str) -> String {
+    json!({
+        "TableName": "Orders", "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{ "AttributeName": "pk", "AttributeType": "S" }],
+        "KeySchema": [{ "AttributeName": "pk", "KeyType": "HASH" }],
+        "SSESpecification": { "Enabled": true, "SSEType": "KMS", "KMSMasterKeyId": key },
+    })
+    .to_string()
+}
+
+/// The server's answer: its status, and its body.
+fn ask(endpoint: &str, operation: &str, body: &str) -> (String, String) {
+    let address = endpoint.trim_start_matches("http://");
+    let mut connection = TcpStream::connect(address).unwrap();
+    let head = format!(
+        "POST / HTTP/1.1\r\nHost: {address}\r\nX-Amz-Target: DynamoDB_20120810.{operation}\r\nConnection: close\r\n\
+         Content-Type: application/x-amz-json-1.0\r\nAuthorization: AWS4-HMAC-SHA256 \
+         Credential=a/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0\r\nX-Amz-Date: \
+         20260101T000000Z\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    connection.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    connection.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.lines().next().unwrap_or_default().to_owned(), body.to_owned())
+}
+
+#[test]
+fn a_table_is_refused_while_its_key_is_taken_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let [data, key, keys] = paths(directory.path(), ["data", "key", "keys"]);
+    std::fs::create_dir(&keys).unwrap();
+    let orders = format!("{keys}/orders");
+    ok(&["key", "new", &key]);
+    ok(&["key", "new", &orders]);
+    let serving =
+        Serving::start(directory.path(), &["--data", &data, "--key-file", &key, "--table-keys", &keys]);
+    let ask = |operation: &str, body: &str| ask(&serving.endpoint, operation, body);
+    let (status, body) = ask("CreateTable", &sealed_table("orders"));
+    assert!(status.contains("200"), "{status}: {body}");
+    let put = json!({ "TableName": "Orders", "Item": { "pk": { "S": "a" }, "text": { "S": "secret" } } })
+        .to_string();
+    assert!(ask("PutItem", &put).0.contains("200"));
+    let taken = format!("{orders}.taken");
+    let wait_for = |wanted: &str| {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !ask("DescribeTable", r#"{"TableName":"Orders"}"#).1.contains(wanted) {
+            assert!(Instant::now() < end, "the table did not become {wanted}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    std::fs::rename(&orders, &taken).unwrap();
+    wait_for("INACCESSIBLE_ENCRYPTION_CREDENTIALS");
+    let (status, body) = ask("PutItem", &put);
+    assert!(status.contains("400") && body.contains("AccessDeniedException"), "{status}: {body}");
+    std::fs::rename(&taken, &orders).unwrap();
+    wait_for("\"ACTIVE\"");
+    assert!(ask("Scan", r#"{"TableName":"Orders"}"#).1.contains("secret"));
+}
+
+#[test]
+fn keys_of_tables_come_from_kms() {
+    let directory = tempfile::tempdir().unwrap();
+    let [data, key] = paths(directory.path(), ["data", "key"]);
+    ok(&["key", "new", &key]);
+    let endpoint = start_kms();
+    let environment =
+        [("AWS_ACCESS_KEY_ID", "id"), ("AWS_SECRET_ACCESS_KEY", "secret"), ("AWS_REGION", "us-east-1")];
+    let arguments =
+        ["--data", &data, "--key-file", &key, "--kms-table-keys", "--kms-endpoint-url", &endpoint];
+    let serving = Serving::start_with(directory.path(), &arguments, &environment);
+    let (status, body) = ask(&serving.endpoint, "CreateTable", &sealed_table("alias/database"));
+    assert!(status.contains("200") && body.contains(ARN), "{status}: {body}");
+    let (status, body) =
+        ask(&serving.endpoint, "CreateTable", &sealed_table("alias/none").replace("Orders", "Others"));
+    assert!(status.contains("400") && body.contains("KMS key access denied error"), "{status}: {body}");
+    drop(serving);
+    // The data is there, but nobody reads it without the key.
+    let export = ["export", "Orders", "--data", &data, "--key-file", &key];
+    assert!(refused(&export).contains("KMS key access denied error"));
+    let exported = monotable_with(&environment, &[&export[..], &arguments[4..]].concat());
+    assert!(exported.status.success(), "{}", stderr(&exported));
+}
+
 /// A KMS with one key, which remembers what it wrapped.
 fn start_kms() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -38,11 +38,16 @@ struct Serving {
 
 impl Serving {
     fn start(directory: &Path, arguments: &[&str]) -> Serving {
+        Serving::start_with(directory, arguments, &[])
+    }
+
+    fn start_with(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Serving {
         let ready = directory.join("ready");
         let child = Command::new(env!("CARGO_BIN_EXE_monotable"))
             .args(["serve", "--port", "0", "--ready-file"])
             .arg(&ready)
             .args(arguments)
+            .envs(environment.iter().copied())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

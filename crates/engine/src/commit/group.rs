@@ -104,6 +104,7 @@ impl<'a> Group<'a> {
             for change in changes.catalog {
                 catalog.apply(change, &mut self.batch);
             }
+            catalog.forget_unused_keys(&mut self.batch);
             self.catalog = Arc::new(catalog);
         }
     }
@@ -137,6 +138,8 @@ impl<'a> Group<'a> {
         if self.shared.durability.is_on_disk() {
             totals.put(&mut self.batch);
         }
+        // Before the log of commits takes it up: that leaves the database.
+        self.catalog.keys.seal(&mut self.batch)?;
         let commit = self.shared.store.last_commit() + 1;
         let shipping =
             self.owner.shipping.map(|shipping| shipping.log(&mut self.batch, commit, self.now_milliseconds));

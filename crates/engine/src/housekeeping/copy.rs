@@ -26,12 +26,13 @@ use crate::totals::TotalsChange;
 pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
     let catalog = inner.committer.catalog();
     let mut worked = false;
-    for backup in catalog.backups().filter(|backup| backup.copying.is_some()) {
+    let backups = catalog.backups().filter(|backup| catalog.check_key(&backup.table).is_ok());
+    for backup in backups.filter(|backup| backup.copying.is_some()) {
         let id = backup.id;
         inner.committer.run_alone(move |latest| fill_backup(id, latest))?;
         worked = true;
     }
-    for table in catalog.tables().filter(|table| table.is_restoring()) {
+    for table in catalog.readable_tables().filter(|table| table.is_restoring()) {
         let table = table.clone();
         inner.committer.run_alone(move |latest| fill_table(&table, latest))?;
         worked = true;

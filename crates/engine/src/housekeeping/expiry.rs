@@ -26,7 +26,7 @@ pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
     let view = inner.committer.view();
     let now_seconds = u64::try_from(inner.committer.now_milliseconds() / 1000).unwrap_or_default();
     let mut worked = false;
-    for table in view.catalog.tables().filter(|table| table.time_to_live.is_some()) {
+    for table in view.catalog.readable_tables().filter(|table| table.time_to_live.is_some()) {
         let due = find_due(&view, table, now_seconds)?;
         if due.is_empty() {
             continue;

@@ -25,7 +25,7 @@ const FILE_BYTES_MAX: usize = 8 << 20;
 pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
     let catalog = inner.committer.catalog();
     let mut worked = forget(inner)?;
-    for export in catalog.exports() {
+    for export in catalog.exports().filter(|export| catalog.check_key(&export.table).is_ok()) {
         match &export.phase {
             Phase::Copying(_) => {
                 let id = export.id;

@@ -24,7 +24,7 @@ use crate::totals::TotalsChange;
 pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
     let catalog = inner.committer.catalog();
     let mut worked = false;
-    for table in catalog.tables().filter(|table| table.is_filling()) {
+    for table in catalog.readable_tables().filter(|table| table.is_filling()) {
         let table = table.clone();
         inner.committer.run_alone(move |latest| fill(&table, latest))?;
         worked = true;

@@ -25,10 +25,12 @@ pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
 fn some_keys(view: &View, id: CollectionId) -> Result<Vec<(Space, Bytes)>, StoreError> {
     let all = KeyRange::of_collection(id);
     let sizes = KeyRange::of_prefix(&meta::collection_key(MetaKey::COLLECTION_BYTES, id));
+    // What was sealed with the key of a table is removed without it.
+    let snapshot = view.snapshot.unopened();
     let ranges = [(Space::Data, &all), (Space::Log, &all), (Space::Meta, &sizes)];
     let keys = ranges.into_iter().flat_map(|(space, range)| {
         let (lower, upper) = range.bounds();
-        let entries = view.snapshot.range(space, lower, upper, Direction::Forward);
+        let entries = snapshot.range(space, lower, upper, Direction::Forward);
         entries.map(move |entry| Ok((space, entry?.0)))
     });
     keys.take(STEP_WRITES_MAX).collect()

@@ -24,9 +24,10 @@ pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
     let now_milliseconds = inner.committer.now_milliseconds();
     let horizon = now_milliseconds - RETENTION_MILLISECONDS;
     let mut worked = false;
-    let open = view.catalog.tables().filter_map(|table| table.stream.as_ref()).map(|stream| stream.id);
-    let closed = view.catalog.closed_streams().map(|closed| closed.stream.id);
-    for id in open.chain(closed) {
+    let open = view.catalog.readable_tables().filter_map(|table| table.stream.as_ref());
+    let closed = view.catalog.closed_streams().filter(|closed| view.catalog.check_key(&closed.table).is_ok());
+    let closed = closed.map(|closed| &closed.stream);
+    for id in open.chain(closed).map(|stream| stream.id) {
         let first = range_of(&view.snapshot, Space::Log, &KeyRange::of_collection(id)).next().transpose()?;
         if first.is_some_and(|(_, record)| is_older(&record, horizon)) {
             inner.committer.run_alone(move |latest| trim_stream(id, horizon, latest))?;
@@ -49,7 +50,7 @@ pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
 fn trim_histories(inner: &Inner, view: &View) -> Result<bool, Fault> {
     let now_milliseconds = inner.committer.history_milliseconds();
     let mut worked = false;
-    for table in view.catalog.tables() {
+    for table in view.catalog.readable_tables() {
         let (Some(recovery), Some(history)) = (&table.recovery, table.history) else { continue };
         let horizon = recovery.horizon_milliseconds(now_milliseconds);
         if next_to_trim(&view.catalog, history, horizon, &view.snapshot)?.is_some() {

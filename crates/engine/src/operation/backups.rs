@@ -73,6 +73,7 @@ impl Engine {
 
 fn create(request: &CreateBackup, latest: &Latest<'_>) -> Result<(Arc<Backup>, Changes), Fault> {
     let table = find_backed_up_table(latest.catalog, request.table_name.as_deref().unwrap_or_default())?;
+    latest.catalog.check_key(&table)?;
     if table.is_restoring() {
         let message = format!("Table is being created: {}", table.name);
         return Err(ApiError::new(ErrorKind::TableInUse, message).into());

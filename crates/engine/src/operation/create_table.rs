@@ -21,6 +21,7 @@ use crate::options::Options;
 use crate::schema::{self, GLOBAL_INDEXES_MAX, LOCAL_INDEXES_MAX, invalid};
 use crate::stream::new_stream_milliseconds;
 use crate::table::{Encryption, Index, IndexState, Settings, Stream, StreamView, Table, Throughput};
+use crate::table_key::{TableKey, give_key};
 use crate::throughput::Of;
 use crate::{arn, tags, throughput};
 
@@ -57,8 +58,10 @@ impl Engine {
     /// # }
     /// ```
     pub fn create_table(&self, request: CreateTable) -> Result<CreateTableReply, ApiError> {
-        let new_table = check(&request, &self.inner.options)?;
-        let table = self.inner.committer.run(move |latest| write(new_table, latest))?;
+        let mut new_table = check(&request, &self.inner.options)?;
+        let key = self.inner.new_table_key(named_key(request.sse_specification.as_ref()))?;
+        give_key(&mut new_table.0, key.as_ref());
+        let table = self.inner.committer.run(move |latest| write(new_table, key, latest))?;
         Ok(CreateTableReply { table_description: Some(self.inner.describe_new(&table)) })
     }
 }
@@ -282,7 +285,12 @@ pub(super) fn check_encryption(
         return Ok(None);
     }
     let key = request.kms_master_key_id.as_deref().unwrap_or("alias/aws/dynamodb");
-    Ok(Some(Encryption { key_arn: Some(key_arn(key, options)) }))
+    Ok(Some(Encryption { key_arn: Some(key_arn(key, options)), ..Encryption::default() }))
+}
+
+/// The customer's key that a specification names, if encryption with one is asked for.
+pub(super) fn named_key(request: Option<&SSESpecification>) -> Option<&str> {
+    request.filter(|request| request.enabled != Some(false))?.kms_master_key_id.as_deref()
 }
 
 /// The ARN of a key that was named by ARN, id or alias. An alias stands for a key whose id nobody knows here.
@@ -298,14 +306,19 @@ fn key_arn(key: &str, options: &Options) -> String {
 }
 
 /// Writes the table, unless there is one of its name.
-fn write(NewTable(mut table): NewTable, latest: &Latest<'_>) -> Result<(Arc<Table>, Changes), Fault> {
+fn write(
+    NewTable(mut table): NewTable,
+    key: Option<Arc<TableKey>>,
+    latest: &Latest<'_>,
+) -> Result<(Arc<Table>, Changes), Fault> {
     if latest.catalog.table(&table.name).is_some() {
         let message = format!("Table already exists: {}", table.name);
         return Err(ApiError::new(ErrorKind::ResourceInUse, message).into());
     }
     let last_id = number(&mut table, latest);
     let table = Arc::new(table);
-    let catalog = vec![CatalogChange::TakeIds(last_id), CatalogChange::Put(table.clone())];
+    let mut catalog = vec![CatalogChange::TakeIds(last_id), CatalogChange::Put(table.clone())];
+    catalog.extend(key.map(CatalogChange::PutKey));
     Ok((table, Changes { catalog, ..Changes::default() }))
 }
 

@@ -102,6 +102,7 @@ fn write(
     latest: &Latest<'_>,
 ) -> Result<(Arc<Export>, Changes), Fault> {
     let table = find_backed_up_table(latest.catalog, request.table_arn.as_deref().unwrap_or_default())?;
+    latest.catalog.check_key(&table)?;
     if let Some(known) = known_by_token(request, destination, &table, latest)? {
         return Ok((known, Changes::default()));
     }

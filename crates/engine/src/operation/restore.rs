@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use dynamo::operation::{
     RestoreTableFromBackup, RestoreTableFromBackupReply, RestoreTableToPointInTime,
-    RestoreTableToPointInTimeReply,
+    RestoreTableToPointInTimeReply, SSESpecification,
 };
 use dynamo::{ApiError, ErrorKind};
 
-use super::create_table::number;
-use crate::arn::Resource;
+use super::create_table::{named_key, number};
+use crate::arn::{self, Resource};
 use crate::backup::find_backup;
 use crate::catalog::{Catalog, CatalogChange, find_backed_up_table};
 use crate::commit::{Changes, Latest};
@@ -26,6 +26,7 @@ use crate::history;
 use crate::options::Options;
 use crate::recovery;
 use crate::table::{Restored, Table};
+use crate::table_key::{TableKey, give_key};
 use target::{Overrides, restored_table};
 
 impl Engine {
@@ -36,7 +37,13 @@ impl Engine {
     ) -> Result<RestoreTableToPointInTimeReply, ApiError> {
         let checked = check_moment(request)?;
         let options = self.inner.options.clone();
-        let write = move |latest: &Latest<'_>| restore_moment(&checked, &options, latest);
+        let catalog = self.inner.committer.catalog();
+        let encryption = checked.request.sse_specification_override.as_ref();
+        let key = match catalog.table(arn::table_name(&checked.source)) {
+            Some(source) => self.restored_key(source, encryption)?,
+            None => None,
+        };
+        let write = move |latest: &Latest<'_>| restore_moment(&checked, key, &options, latest);
         let table = self.inner.committer.run(write)?;
         self.wake_housekeeper();
         let description = self.inner.describe_new(&table);
@@ -50,11 +57,28 @@ impl Engine {
     ) -> Result<RestoreTableFromBackupReply, ApiError> {
         request.check_fields()?;
         let options = self.inner.options.clone();
-        let write = move |latest: &Latest<'_>| restore_backup(&request, &options, latest);
+        let catalog = self.inner.committer.catalog();
+        let backup = find_backup(&catalog, request.backup_arn.as_deref().unwrap_or_default())?;
+        let key = self.restored_key(&backup.table, request.sse_specification_override.as_ref())?;
+        let write = move |latest: &Latest<'_>| restore_backup(&request, key, &options, latest);
         let table = self.inner.committer.run(write)?;
         self.wake_housekeeper();
         let description = self.inner.describe_new(&table);
         Ok(RestoreTableFromBackupReply { table_description: Some(description) })
+    }
+}
+
+impl Engine {
+    /// A key for the new table: wrapped with the same key of the customer's as that of the source, unless the request says otherwise.
+    fn restored_key(
+        &self,
+        source: &Table,
+        request: Option<&SSESpecification>,
+    ) -> Result<Option<Arc<TableKey>>, ApiError> {
+        let catalog = self.inner.committer.catalog();
+        catalog.check_key(source)?;
+        let inherited = source.key().and_then(|id| catalog.keys.get(id)).map(|key| key.named.as_str());
+        self.inner.new_table_key(if request.is_some() { named_key(request) } else { inherited })
     }
 }
 
@@ -99,6 +123,7 @@ fn check_moment(request: RestoreTableToPointInTime) -> Result<CheckedMoment, Api
 
 fn restore_moment(
     checked: &CheckedMoment,
+    key: Option<Arc<TableKey>>,
     options: &Options,
     latest: &Latest<'_>,
 ) -> Result<(Arc<Table>, Changes), Fault> {
@@ -121,11 +146,12 @@ fn restore_moment(
         time_milliseconds: milliseconds,
         copying: Some(Copying::new(source.id, Some(undo))),
     };
-    Ok(make(restored_table(&source, &overrides, options)?, restored, latest))
+    Ok(make(restored_table(&source, &overrides, options)?, restored, key, latest))
 }
 
 fn restore_backup(
     request: &RestoreTableFromBackup,
+    key: Option<Arc<TableKey>>,
     options: &Options,
     latest: &Latest<'_>,
 ) -> Result<(Arc<Table>, Changes), Fault> {
@@ -151,7 +177,7 @@ fn restore_backup(
         time_milliseconds: backup.created_milliseconds,
         copying: Some(Copying::new(backup.id, None)),
     };
-    Ok(make(restored_table(&backup.table, &overrides, options)?, restored, latest))
+    Ok(make(restored_table(&backup.table, &overrides, options)?, restored, key, latest))
 }
 
 fn table_arn(options: &Options, name: &str) -> String {
@@ -194,10 +220,17 @@ pub(super) fn undo_to(
 const OUT_OF_WINDOW: &str = "An invalid restore time was specified. RestoreDateTime must be between \
                              EarliestRestorableDateTime and LatestRestorableDateTime.";
 
-fn make(mut table: Table, restored: Restored, latest: &Latest<'_>) -> (Arc<Table>, Changes) {
+fn make(
+    mut table: Table,
+    restored: Restored,
+    key: Option<Arc<TableKey>>,
+    latest: &Latest<'_>,
+) -> (Arc<Table>, Changes) {
     table.restored = Some(restored);
+    give_key(&mut table, key.as_ref());
     let last_id = number(&mut table, latest);
     let table = Arc::new(table);
-    let catalog = vec![CatalogChange::TakeIds(last_id), CatalogChange::Put(table.clone())];
+    let mut catalog = vec![CatalogChange::TakeIds(last_id), CatalogChange::Put(table.clone())];
+    catalog.extend(key.map(CatalogChange::PutKey));
     (table, Changes { catalog, ..Changes::default() })
 }

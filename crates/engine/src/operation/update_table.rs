@@ -14,9 +14,9 @@ use dynamo::operation::{
     BillingMode, SSESpecification, SSEStatus, StreamSpecification, TableClass, TableDescription, TableStatus,
     UpdateTable, UpdateTableReply,
 };
-use dynamo::{ApiError, Choice};
+use dynamo::{ApiError, Choice, ErrorKind};
 
-use super::create_table::{check_encryption, stream_view};
+use super::create_table::{check_encryption, named_key, stream_view};
 use crate::catalog::{CatalogChange, ClosedStream, find_changeable_table};
 use crate::commit::{Changes, Latest};
 use crate::describe::warm_units;
@@ -26,17 +26,38 @@ use crate::layout::CollectionId;
 use crate::options::Options;
 use crate::schema::invalid;
 use crate::stream::new_stream_milliseconds;
-use crate::table::{OnDemandLimits, Stream, StreamView, Table, Throughput};
+use crate::table::{Encryption, OnDemandLimits, SealChange, Stream, StreamView, Table, Throughput};
+use crate::table_key::{TableKey, key_arn};
 use crate::throughput::{self, Of};
 
 impl Engine {
     /// Changes a table's settings, or makes, changes or removes global indexes.
     pub fn update_table(&self, request: UpdateTable) -> Result<UpdateTableReply, ApiError> {
-        let checked = check(request, &self.inner.options)?;
+        let mut checked = check(request, &self.inner.options)?;
+        self.prepare_key(&mut checked)?;
         let write = move |latest: &Latest<'_>| write(checked, latest);
         let (checked, old, new) = self.inner.committer.run(write)?;
         self.wake_housekeeper();
         Ok(UpdateTableReply { table_description: Some(reply(self, &checked, &old, &new)) })
+    }
+}
+
+impl Engine {
+    /// Asks for the customer's key before the commit, which must not wait for it.
+    fn prepare_key(&self, checked: &mut Checked) -> Result<(), ApiError> {
+        let named = named_key(checked.request.sse_specification.as_ref());
+        let (Some(change), Some(named)) = (&mut checked.encryption, named) else { return Ok(()) };
+        let catalog = self.inner.committer.catalog();
+        let table = find_changeable_table(&catalog, checked.request.table_name.as_deref())?;
+        let current = table.sealing_key().and_then(|id| catalog.keys.get(id));
+        change.key = match current {
+            Some(key) => Some((Some(key.clone()), self.inner.rewrapped_key(key, named)?)),
+            None => self.inner.new_table_key(Some(named))?.map(|key| (None, key)),
+        };
+        if let (Some((_, key)), Some(encryption)) = (&change.key, &mut change.encryption) {
+            encryption.key_arn = key_arn(key).or(encryption.key_arn.take());
+        }
+        Ok(())
     }
 }
 
@@ -57,8 +78,10 @@ enum StreamChange {
 
 /// How the table is to be encrypted from now on, and whether the request named the key by its ARN.
 struct EncryptionChange {
-    encryption: Option<crate::table::Encryption>,
+    encryption: Option<Encryption>,
     by_arn: bool,
+    /// The key that the table is to have, and what it is made from: a new one from nothing.
+    key: Option<(Option<Arc<TableKey>>, Arc<TableKey>)>,
 }
 
 fn check(request: UpdateTable, options: &Options) -> Result<Checked, ApiError> {
@@ -100,7 +123,7 @@ fn check_encryption_change(
     options: &Options,
 ) -> Result<EncryptionChange, ApiError> {
     let by_arn = request.kms_master_key_id.as_ref().is_some_and(|key| key.starts_with("arn:"));
-    Ok(EncryptionChange { encryption: check_encryption(request, options)?, by_arn })
+    Ok(EncryptionChange { encryption: check_encryption(request, options)?, by_arn, key: None })
 }
 
 /// The request, the table before and the table after.
@@ -117,6 +140,7 @@ fn write(checked: Checked, latest: &Latest<'_>) -> Result<(Written, Changes), Fa
     update.change_throughput(&checked)?;
     update.change_indexes(&checked.request)?;
     update.change_stream(&checked, latest)?;
+    update.change_encryption(&checked, latest)?;
     update.change_settings(&checked)?;
     let (new, changes) = update.finish(latest);
     Ok(((checked, old, new.clone()), changes))
@@ -240,21 +264,48 @@ impl Update {
         Ok(())
     }
 
+    fn change_encryption(&mut self, checked: &Checked, latest: &Latest<'_>) -> Result<(), ApiError> {
+        let Some(change) = &checked.encryption else { return Ok(()) };
+        let current = self.table.settings.encryption.take();
+        if current.is_none() && change.encryption.is_none() {
+            return Err(invalid("Table is already encrypted by default"));
+        }
+        if current.as_ref().is_some_and(|current| current.change.is_some()) {
+            return Err(being_updated(&self.table.name));
+        }
+        let arn = |encryption: &Option<Encryption>| encryption.as_ref().and_then(|one| one.key_arn.clone());
+        if change.by_arn && arn(&current) == arn(&change.encryption) {
+            return Err(invalid(
+                "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you \
+                 want to change Master Key",
+            ));
+        }
+        let key = current.as_ref().and_then(|current| current.key);
+        self.table.settings.encryption = match (&change.key, key) {
+            (Some((from, new)), key) => {
+                // Somebody else may have been quicker.
+                if from.as_ref().map(|from| from.id) != key
+                    || from.as_ref().is_some_and(|from| latest.catalog.keys.get(from.id) != Some(from))
+                {
+                    return Err(being_updated(&self.table.name));
+                }
+                self.changes.push(CatalogChange::PutKey(new.clone()));
+                let change_of_values = from.is_none().then_some(SealChange::Sealing);
+                let key = Some(new.id);
+                change.encryption.clone().map(|wanted| Encryption { key, change: change_of_values, ..wanted })
+            }
+            (None, None) => change.encryption.clone(),
+            (None, Some(key)) => {
+                let wanted = change.encryption.clone().unwrap_or_default();
+                Some(Encryption { key: Some(key), change: Some(SealChange::Unsealing), ..wanted })
+            }
+        };
+        Ok(())
+    }
+
     fn change_settings(&mut self, checked: &Checked) -> Result<(), ApiError> {
         let request = &checked.request;
         let settings = &mut self.table.settings;
-        if let Some(change) = &checked.encryption {
-            if settings.encryption.is_none() && change.encryption.is_none() {
-                return Err(invalid("Table is already encrypted by default"));
-            }
-            if change.by_arn && settings.encryption == change.encryption {
-                return Err(invalid(
-                    "Table is already encrypted with given KMSMasterKeyId. Use KMSMasterKeyId parameter if you \
-                     want to change Master Key",
-                ));
-            }
-            settings.encryption.clone_from(&change.encryption);
-        }
         if let Some(class) = request.table_class.as_ref().and_then(Choice::known) {
             let current = settings.table_class.as_deref().unwrap_or(TableClass::Standard.name());
             if current != class.name() {
@@ -270,6 +321,13 @@ impl Update {
         self.table.settings.warm_throughput = warm.or(self.table.settings.warm_throughput);
         Ok(())
     }
+}
+
+/// Said while values are being sealed or opened.
+fn being_updated(table: &str) -> ApiError {
+    let message =
+        format!("Attempt to change a resource which is still in use: Table is being updated: {table}");
+    ApiError::new(ErrorKind::ResourceInUse, message)
 }
 
 fn same_units(left: &Throughput, right: &Throughput) -> bool {

@@ -52,6 +52,21 @@ impl Batch {
         self.size_bytes += other.size_bytes;
     }
 
+    /// Replaces values by what a function makes of them, if it makes anything.
+    pub(crate) fn replace_values<E>(
+        &mut self,
+        replace: impl Fn(Space, &[u8], &[u8]) -> Result<Option<Bytes>, E>,
+    ) -> Result<(), E> {
+        for write in &mut self.writes {
+            let Some(value) = &mut write.value else { continue };
+            if let Some(other) = replace(write.space, &write.key, value)? {
+                self.size_bytes = self.size_bytes - value.len() + other.len();
+                *value = other;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether there is nothing to write.
     pub(crate) fn is_empty(&self) -> bool {
         self.writes.is_empty()

@@ -4,6 +4,8 @@ use std::{error::Error, io, path::PathBuf, sync::Arc};
 
 use seal::SealError;
 
+use super::Missing;
+
 /// A failure of the store. Clients see only InternalServerError; the log has the rest.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum StoreError {
@@ -123,6 +125,20 @@ pub(crate) enum StoreError {
         source: Arc<SealError>,
     },
 
+    /// The key of a table cannot be had; everything else works. *Retry* once it is there again.
+    #[error("the key of the table cannot be used: {reason}")]
+    TableKey {
+        /// What is wrong with it.
+        reason: Arc<str>,
+    },
+
+    /// There are tables with keys of their own, which only an encrypted database has. *Report*: give a key.
+    #[error(
+        "tables in it have keys of their own, so it must be encrypted: give a master key for it (--key-file FILE, the \
+         environment variable MONOTABLE_KEY, or --kms-key-id ID)"
+    )]
+    PlainWithTableKeys,
+
     /// The file that names the format does not say what it should. *Repair* it if the rest is sound.
     #[error("{} does not name a Monotable format: {found:?}", path.display())]
     UnreadableFormat {
@@ -142,6 +158,11 @@ impl StoreError {
     /// For keys that do not open.
     pub(super) fn key(source: SealError) -> StoreError {
         StoreError::Key { source: Arc::new(source) }
+    }
+
+    /// For a value that a missing key of a table seals.
+    pub(crate) fn table_key(missing: &Missing) -> StoreError {
+        StoreError::TableKey { reason: missing.reason.clone() }
     }
 
     /// For something on disk that nobody wrote.

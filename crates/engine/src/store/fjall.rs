@@ -30,7 +30,7 @@ use fjall::{AbstractTree as _, Database, Keyspace, OwnedWriteBatch as WriteBatch
 use parking_lot::{Mutex, RwLock};
 
 use super::{
-    Batch, Faults, Snapshot, Store, StoreError, commits,
+    Batch, Faults, Snapshot, Store, StoreError, TableKeys, commits,
     directory::{Creation, Directory},
     error::is_full,
     key,
@@ -51,11 +51,18 @@ pub(crate) struct StoreOptions {
     pub(crate) reserve_bytes: u64,
     /// Failures on demand, for tests.
     pub(crate) faults: Faults,
+    /// The keys of single tables, which encrypted databases may have.
+    pub(crate) table_keys: Arc<TableKeys>,
 }
 
 impl Default for StoreOptions {
     fn default() -> StoreOptions {
-        StoreOptions { cache_bytes: 256 << 20, reserve_bytes: 128 << 20, faults: Faults::default() }
+        StoreOptions {
+            cache_bytes: 256 << 20,
+            reserve_bytes: 128 << 20,
+            faults: Faults::default(),
+            table_keys: Arc::default(),
+        }
     }
 }
 

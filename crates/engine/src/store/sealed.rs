@@ -18,9 +18,11 @@
 //!
 //! Path of a write: `apply` -> `Log::append`, pages in memory -> `sync` (log, then mark) -> `checkpoint` (pages, then a new log).
 
+mod check;
 mod convert;
 mod file;
 mod keys;
+mod load;
 mod log;
 mod mark;
 mod open;
@@ -41,6 +43,7 @@ use seal::MasterKey;
 use super::directory::{Creation, Directory};
 use super::error::is_full;
 use super::{Batch, Snapshot, Store, StoreError, StoreOptions, key};
+use check::Checking;
 use keys::Keys;
 use log::Log;
 use mark::Mark;
@@ -49,6 +52,7 @@ use read::{Instance, TABLE, guarded};
 use rotate::Rotation;
 
 pub(crate) use convert::encrypt;
+pub(crate) use load::SealedLoad;
 pub(crate) use read::{SealedRange, SealedSnapshot};
 pub(crate) use rotate::{add_data_key, key_status, rewrap};
 
@@ -70,6 +74,7 @@ pub(crate) struct SealedStore {
     last_synced_commit: AtomicU64,
     master: Arc<dyn MasterKey>,
     rotation: Mutex<Rotation>,
+    checking: Checking,
 }
 
 struct Writer {
@@ -124,6 +129,7 @@ impl SealedStore {
             last_synced_commit: opened.last_commit.into(),
             master,
             rotation: Mutex::default(),
+            checking: Checking::default(),
         };
         if let Some(error) = full {
             store.stop("the log could not be begun again", Some(copy_of(&error)));
@@ -137,7 +143,7 @@ impl SealedStore {
 
     fn write(&self, writer: &mut Writer, batch: Batch) -> Result<u64, StoreError> {
         self.check_space(batch.size_bytes())?;
-        if writer.log.size_bytes() > LOG_BYTES_MAX {
+        if self.checking.is_checkpoint_due(writer.log.size_bytes()) {
             self.checkpoint(writer)?;
         }
         let number = self.last_commit.load(Relaxed) + 1;
@@ -167,6 +173,7 @@ impl SealedStore {
 
     /// Makes the pages durable and begins the log again.
     fn checkpoint(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        self.checking.checkpoints.fetch_add(1, Relaxed);
         let (instance, number) = (self.instance(), self.last_commit.load(Relaxed));
         open::make_durable(&instance, number)
             .map_err(|error| self.stop_for(&instance, "a checkpoint failed", error))?;
@@ -322,6 +329,14 @@ impl Store for SealedStore {
 
     fn key_rotation(&self) -> Option<(u64, u64)> {
         self.rotation_progress()
+    }
+
+    fn data_key(&self) -> u32 {
+        self.keys.load().pages.keyring().current()
+    }
+
+    fn check_files(&self) -> Result<Vec<String>, StoreError> {
+        self.check_pages_and_log()
     }
 }
 

@@ -1,6 +1,8 @@
 //! What holds for every store, and what holds on disk only.
 
 mod both;
+#[cfg(unix)]
+mod checked;
 mod damage;
 mod disk;
 mod encrypted;

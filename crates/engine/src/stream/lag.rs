@@ -38,6 +38,8 @@ impl Engine {
         self.read(&view, |view| {
             let known = streams(&view.catalog);
             let metrics = known.iter().map(|stream| self.metrics_of(stream, view));
+            // Of a stream that is sealed with a missing key nothing can be told.
+            let metrics = metrics.filter(|metrics| !matches!(metrics, Err(StoreError::TableKey { .. })));
             metrics.collect::<Result<Vec<_>, StoreError>>().map_err(Fault::Store)
         })
     }

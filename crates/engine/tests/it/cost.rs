@@ -1,4 +1,5 @@
-//! What encryption costs: the same work on a plain and on an encrypted database, in turns, as ratios within one run.
+//! What encryption costs: the same work on a plain database, on an encrypted one, and on one whose table has a key of its own, in turns, as
+//! ratios within one run; without and with point-in-time recovery.
 //!
 //! `cargo test --release -p monotable-engine --test it cost -- --ignored --nocapture`
 
@@ -10,7 +11,8 @@ use dynamo::operation::{GetItem, PutItem};
 use dynamo::{Item, Number, Operation, Value};
 use monotable_engine::{Durability, Engine, Options};
 
-use crate::crash::{ENCRYPTED, PLAIN, key_of};
+use crate::crash::{ENCRYPTED, KEYED, PLAIN, key_of, table_keys_of};
+use crate::history::switch_on_for;
 
 const ITEMS: u64 = 100_000;
 const RUN: Duration = Duration::from_millis(500);
@@ -18,7 +20,8 @@ const ROUNDS: u32 = 8;
 const PARTITION_ITEMS: u64 = 20;
 
 fn open(path: &Path, durability: Durability) -> Engine {
-    let options = Options { durability, key: key_of(path), housekeeping: None, ..Options::default() };
+    let (key, table_keys) = (key_of(path), table_keys_of(path));
+    let options = Options { durability, key, table_keys, housekeeping: None, ..Options::default() };
     Engine::open(path, options).unwrap()
 }
 
@@ -56,6 +59,15 @@ fn query(engine: &Engine, number: u64) {
     engine.run(Operation::parse("Query", request.as_bytes()).unwrap()).unwrap();
 }
 
+/// A page of about 1 MB, from a place of its own.
+fn scan(engine: &Engine, number: u64) {
+    let request = format!(
+        r#"{{"TableName":"Items","Select":"COUNT","Limit":1000,"Segment":{},"TotalSegments":97}}"#,
+        number % 97
+    );
+    engine.run(Operation::parse("Scan", request.as_bytes()).unwrap()).unwrap();
+}
+
 /// How often something is done in a second, by so many threads.
 fn rate(threads: usize, next: &AtomicU64, work: impl Fn(u64) + Sync) -> f64 {
     let (start, begun) = (Instant::now(), next.load(Relaxed));
@@ -73,7 +85,7 @@ fn rate(threads: usize, next: &AtomicU64, work: impl Fn(u64) + Sync) -> f64 {
 
 /// Makes a database with all items, and returns how many were written in a second.
 fn load(path: &Path) -> f64 {
-    let create = r#"{"TableName":"Items","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"}]}"#;
+    let create = r#"{"TableName":"Items","BillingMode":"PAY_PER_REQUEST","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"},{"AttributeName":"sk","KeyType":"RANGE"}],"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"},{"AttributeName":"sk","AttributeType":"N"}],"SSESpecification":{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"first"}}"#;
     let engine = open(path, Durability::None);
     engine.run(Operation::parse("CreateTable", create.as_bytes()).unwrap()).unwrap();
     let start = Instant::now();
@@ -88,37 +100,47 @@ fn put_scattered(engine: &Engine, number: u64) {
     put(engine, scattered(number));
 }
 
-fn print(what: &str, [plain, encrypted]: [f64; 2]) {
-    println!("{what:32} {plain:>10.0} {encrypted:>10.0} {:>6.2}", encrypted / plain);
+/// What a plain database reached, and what of it the others did.
+fn print(what: &str, [plain, encrypted, keyed]: [f64; 3]) {
+    println!("{what:40} {plain:>10.0} {:>10.2} {:>10.2}", encrypted / plain, keyed / plain);
 }
 
 type Work = fn(&Engine, u64);
 
+/// Does something in turns, so that what else the machine does falls on all of them.
+fn measure(what: &str, engines: &[Engine; 3], threads: usize, work: Work) {
+    let mut sums = [0.0; 3];
+    for _ in 0..ROUNDS {
+        for (engine, sum) in engines.iter().zip(&mut sums) {
+            *sum += rate(threads, &AtomicU64::new(0), |number| work(engine, number));
+        }
+    }
+    print(what, sums.map(|sum| sum / f64::from(ROUNDS)));
+}
+
 #[test]
-#[ignore = "measures for a minute, and means something in a release build only"]
+#[ignore = "measures for two minutes, and means something in a release build only"]
 fn what_encryption_costs() {
     let directory = tempfile::tempdir().unwrap();
-    let paths = [PLAIN, ENCRYPTED].map(|name| directory.path().join(name));
-    println!("{:32} {:>10} {:>10} {:>6}", "each second", "plain", "encrypted", "ratio");
-    print("load, not synced, 1 thread", [load(&paths[0]), load(&paths[1])]);
-    let engines = [0, 1].map(|at| open(&paths[at], Durability::Sync));
-    let works: [(&str, usize, Work); 5] = [
+    let paths = [PLAIN, ENCRYPTED, KEYED].map(|name| directory.path().join(name));
+    println!("{:40} {:>10} {:>10} {:>10}", "", "plain, /s", "encrypted", "table key");
+    print("load, not synced, 1 thread", [0, 1, 2].map(|at| load(&paths[at])));
+    let engines = [0, 1, 2].map(|at| open(&paths[at], Durability::Sync));
+    let works: [(&str, usize, Work); 6] = [
         ("put, synced, 1 writer", 1, put_scattered),
         ("put, synced, 32 writers", 32, put_scattered),
         ("get, 1 thread", 1, get),
         ("get, 2 threads", 2, get),
         ("query of 20, 1 thread", 1, query),
+        ("scan of a page of 1 MB, 1 thread", 1, scan),
     ];
     for (what, threads, work) in works {
-        // In turns, so that what else the machine does falls on both.
-        let mut sums = [0.0; 2];
-        for _ in 0..ROUNDS {
-            for (engine, sum) in engines.iter().zip(&mut sums) {
-                *sum += rate(threads, &AtomicU64::new(0), |number| work(engine, number));
-            }
-        }
-        print(what, sums.map(|sum| sum / f64::from(ROUNDS)));
+        measure(what, &engines, threads, work);
     }
-    let sizes = [0, 1].map(|at| engines[at].size_on_disk_bytes().unwrap() as f64 / ITEMS as f64);
+    let sizes = [0, 1, 2].map(|at| engines[at].size_on_disk_bytes().unwrap() as f64 / ITEMS as f64);
     print("bytes on disk for each item", sizes);
+    engines.iter().for_each(|engine| switch_on_for(engine, "Items").unwrap());
+    for (what, threads) in [("with recovery: put, 1 writer", 1), ("with recovery: put, 32 writers", 32)] {
+        measure(what, &engines, threads, put_scattered);
+    }
 }

@@ -21,7 +21,7 @@ use dynamo::operation::{
     DescribeStream, GetRecords, GetShardIterator, GlobalSecondaryIndexUpdate, ShardIteratorType,
 };
 use monotable_engine::{Durability, Engine, Options};
-use seal::{KeyBytes, LocalKey, MasterKey};
+use seal::{KeyBytes, KeySource, LocalKey, MasterKey, SealError};
 
 use crate::design::Sortable;
 use crate::random::Random;
@@ -46,6 +46,12 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed() {
 #[test]
 fn nothing_acknowledged_is_lost_of_an_encrypted_database_when_the_process_is_killed() {
     kill_again_and_again(ENCRYPTED, KILLS / 4);
+}
+
+/// The ledger has a key of its own, which is changed, given up and got again; and the data keys are replaced.
+#[test]
+fn nothing_acknowledged_is_lost_of_tables_with_keys_of_their_own_when_the_process_is_killed() {
+    kill_again_and_again(KEYED, KILLS / 4);
 }
 
 fn kill_again_and_again(name: &'static str, kills: usize) {
@@ -214,15 +220,47 @@ pub(crate) const PLAIN: &str = "database";
 /// A directory with this name holds an encrypted database.
 pub(crate) const ENCRYPTED: &str = "encrypted";
 
+/// One with this name holds an encrypted database in which some tables have keys of their own.
+pub(crate) const KEYED: &str = "keyed";
+
 /// The key of the database in a directory, if it is meant to be encrypted.
 pub(crate) fn key_of(path: &Path) -> Option<Arc<dyn MasterKey>> {
-    let key = || Arc::new(LocalKey::new(&KeyBytes::new([7; 32])));
-    path.ends_with(ENCRYPTED).then(|| key() as _)
+    let is_encrypted = path.ends_with(ENCRYPTED) || path.ends_with(KEYED);
+    is_encrypted.then(|| key_with(7))
+}
+
+/// Where the keys of tables in a directory come from, if any has one.
+pub(crate) fn table_keys_of(path: &Path) -> Option<Arc<dyn KeySource>> {
+    path.ends_with(KEYED).then(|| Arc::new(NamedKeys) as _)
+}
+
+fn key_with(byte: u8) -> Arc<dyn MasterKey> {
+    Arc::new(LocalKey::new(&KeyBytes::new([byte; 32])))
+}
+
+/// A key for every name.
+struct NamedKeys;
+
+impl KeySource for NamedKeys {
+    fn key(&self, name: &str) -> Result<Arc<dyn MasterKey>, SealError> {
+        Ok(key_with(name.bytes().fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte))))
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 fn options(path: &Path, housekeeping: Option<Duration>) -> Options {
-    let key = key_of(path);
-    Options { housekeeping, key, reserve_bytes: 1 << 20, cache_bytes: 8 << 20, ..Options::default() }
+    let (key, table_keys) = (key_of(path), table_keys_of(path));
+    Options {
+        housekeeping,
+        key,
+        table_keys,
+        reserve_bytes: 1 << 20,
+        cache_bytes: 8 << 20,
+        ..Options::default()
+    }
 }
 
 /// Opens a database that is written to with syncs, and where nothing happens by itself.
@@ -271,6 +309,22 @@ pub(crate) fn make_tables(engine: &Engine) -> Result<(), dynamo::ApiError> {
             }
         }
     }
+    Ok(())
+}
+
+/// Gives the ledger another key, or takes the one it has. Refused while that is under way.
+pub(crate) fn change_key(engine: &Engine, name: Option<&str>) -> Result<(), dynamo::ApiError> {
+    use dynamo::operation::{SSESpecification, SSEType, UpdateTable};
+    let specification = SSESpecification {
+        enabled: Some(name.is_some()),
+        sse_type: name.map(|_| SSEType::Kms.into()),
+        kms_master_key_id: name.map(str::to_owned),
+    };
+    engine.update_table(UpdateTable {
+        table_name: Some(TABLES[workload::LEDGER].name.to_owned()),
+        sse_specification: Some(specification),
+        ..UpdateTable::default()
+    })?;
     Ok(())
 }
 

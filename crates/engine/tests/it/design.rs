@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use dynamo::operation::{
     AttributeDefinition, BillingMode, CreateGlobalSecondaryIndexAction, CreateTable, GlobalSecondaryIndex,
-    KeyRole, KeySchemaElement, LocalSecondaryIndex, Projection, ProjectionType, StreamSpecification,
-    StreamViewType,
+    KeyRole, KeySchemaElement, LocalSecondaryIndex, Projection, ProjectionType, SSESpecification, SSEType,
+    StreamSpecification, StreamViewType,
 };
 use dynamo::{Item, KeyType, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, Value, value_size_bytes};
 
@@ -140,6 +140,8 @@ impl TableDesign {
             attribute_definitions: Some(attribute_definitions(definitions)),
             key_schema: Some(elements(std::slice::from_ref(&self.partition), self.sort.as_slice())),
             billing_mode: Some(BillingMode::PayPerRequest.into()),
+            // Some tables have a key of their own, and some have not.
+            sse_specification: (!local.is_empty()).then(sealed),
             local_secondary_indexes: (!local.is_empty()).then_some(local),
             global_secondary_indexes: (!global.is_empty()).then_some(global),
             stream_specification: self.stream.map(|view| StreamSpecification {
@@ -148,6 +150,15 @@ impl TableDesign {
             }),
             ..CreateTable::default()
         }
+    }
+}
+
+/// Encryption with a key of the customer's. Where keys of tables have no place it changes nothing.
+fn sealed() -> SSESpecification {
+    SSESpecification {
+        enabled: Some(true),
+        sse_type: Some(SSEType::Kms.into()),
+        kms_master_key_id: Some("first".to_owned()),
     }
 }
 

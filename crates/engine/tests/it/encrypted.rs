@@ -8,6 +8,8 @@ use dynamo::Operation;
 use monotable_engine::{Durability, Engine, Options, add_data_key, encrypt};
 use seal::{KeyBytes, LocalKey, MasterKey};
 
+use crate::crash::{KEYED, table_keys_of};
+
 const CANARIES: usize = 1_000;
 /// Each canary begins so. It is found in any part of a file, whatever stands around it.
 const CANARY: &str = "canary-7f3a91";
@@ -73,6 +75,40 @@ fn no_canary_is_found_in_any_file_of_an_encrypted_database() {
     add_data_key(&path, &*key()).unwrap();
     engine.keep_house().unwrap();
     assert_eq!(telling(&path), Vec::<PathBuf>::new(), "after a rotation");
+    drop(engine);
+    assert_eq!(telling(&path), Vec::<PathBuf>::new(), "after it was closed");
+}
+
+#[test]
+fn no_canary_is_found_where_tables_have_keys_of_their_own_which_are_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join(KEYED);
+    let table_keys = table_keys_of(&path);
+    let options = Options {
+        durability: Durability::None,
+        housekeeping: None,
+        key: Some(key()),
+        table_keys,
+        ..Options::default()
+    };
+    let engine = Engine::open(&path, options).unwrap();
+    fill(&engine);
+    let table = format!("{CANARY}-table");
+    for specification in [
+        r#"{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"first"}"#,
+        r#"{"Enabled":true,"SSEType":"KMS","KMSMasterKeyId":"second"}"#,
+        r#"{"Enabled":false}"#,
+    ] {
+        run(
+            &engine,
+            "UpdateTable",
+            &format!(r#"{{"TableName":"{table}","SSESpecification":{specification}}}"#),
+        );
+        engine.keep_house().unwrap();
+        add_data_key(&path, &*key()).unwrap();
+        engine.keep_house().unwrap();
+        assert_eq!(telling(&path), Vec::<PathBuf>::new(), "{specification}");
+    }
     drop(engine);
     assert_eq!(telling(&path), Vec::<PathBuf>::new(), "after it was closed");
 }

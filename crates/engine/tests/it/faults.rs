@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::crash::process::Child;
 use crate::crash::tracker::Tracker;
 use crate::crash::workload::TABLES;
-use crate::crash::{ENCRYPTED, PLAIN, open};
+use crate::crash::{ENCRYPTED, KEYED, PLAIN, open};
 use crate::random::Random;
 use crate::requests::describe;
 use crate::verify::{Items, verify_stream, verify_table};
@@ -38,6 +38,13 @@ fn a_process_that_ends_at_any_sync_leaves_what_was_acknowledged() {
 fn an_encrypted_database_keeps_the_same_promises_at_every_sync() {
     for fault in [Fault::EndBeforeSync, Fault::EndAfterSync, Fault::FailSync] {
         check_at_every(ENCRYPTED, fault);
+    }
+}
+
+#[test]
+fn tables_with_keys_of_their_own_keep_the_same_promises_at_every_sync() {
+    for fault in [Fault::EndBeforeSync, Fault::FailSync] {
+        check_at_every(KEYED, fault);
     }
 }
 

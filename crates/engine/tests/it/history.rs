@@ -21,7 +21,7 @@ fn switch_on(engine: &Engine) -> Result<(), ApiError> {
     TABLES.iter().try_for_each(|table| switch_on_for(engine, table.name))
 }
 
-fn switch_on_for(engine: &Engine, table: &str) -> Result<(), ApiError> {
+pub(crate) fn switch_on_for(engine: &Engine, table: &str) -> Result<(), ApiError> {
     let request = UpdateContinuousBackups {
         table_name: Some(table.to_owned()),
         point_in_time_recovery_specification: Some(PointInTimeRecoverySpecification {

@@ -48,6 +48,11 @@ fn encrypted_the_engine_answers_as_the_reference_does() {
     run_scripts(Place::Encrypted, OPERATIONS_ON_DISK / 4);
 }
 
+#[test]
+fn with_keys_of_tables_the_engine_answers_as_the_reference_does() {
+    run_scripts(Place::Keyed, OPERATIONS_ON_DISK / 4);
+}
+
 fn run_scripts(place: Place, operations: usize) {
     let asked = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let operations =

@@ -79,6 +79,11 @@ impl Log {
         self.file.sync_data()
     }
 
+    /// Whether anything was added since it was begun.
+    pub(super) fn has_records(&self) -> bool {
+        self.end > HEAD_BYTES as u64
+    }
+
     /// What the records take.
     pub(super) fn size_bytes(&self) -> u64 {
         self.end

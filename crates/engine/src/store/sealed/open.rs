@@ -6,7 +6,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -46,6 +46,17 @@ pub(super) fn create(
     options: &StoreOptions,
     master: &dyn MasterKey,
 ) -> Result<Opened, StoreError> {
+    let opened = create_files_of(directory, options, master)?;
+    directory.complete_creation()?;
+    Ok(opened)
+}
+
+/// Creates the files of a database, which the directory is not yet.
+pub(super) fn create_files_of(
+    directory: &Arc<Directory>,
+    options: &StoreOptions,
+    master: &dyn MasterKey,
+) -> Result<Opened, StoreError> {
     directory.clear()?;
     let envelope = Envelope::create(master).map_err(StoreError::key)?;
     write_envelope(directory.path(), &envelope)?;
@@ -56,7 +67,6 @@ pub(super) fn create(
         .map_or(Ok(()), |full| Err(StoreError::Io { doing: "writing pages", source: full }))?;
     let mark = Mark::new(open_file(directory, MARK)?, keys.clone());
     let log = new_log(directory, &keys, &mark, 0)?;
-    directory.complete_creation()?;
     Ok(Opened { keys, instance: Arc::new(instance), log, mark, last_commit: 0, full: None })
 }
 
@@ -123,7 +133,7 @@ pub(super) fn start(
     let mark = Mark::new(open_file(directory, MARK)?, keys.clone());
     let synced = mark.read()?;
     let instance = start_instance(directory, options, &keys)?;
-    let log = directory.sealed().join(LOG);
+    let log = log_path(directory);
     let caught_up = stored_number(&instance).and_then(|stored| replay(&instance, &log, &keys, stored));
     // What cannot be opened is left as it is.
     let last_commit = caught_up.inspect_err(|_| instance.pages.detach())?;
@@ -148,7 +158,7 @@ pub(super) fn start(
 }
 
 /// Makes all pages durable. Returns what the disk said if it is full: then they are in memory only.
-fn write_pages(instance: &Instance, number: u64) -> Result<Option<Arc<io::Error>>, StoreError> {
+pub(super) fn write_pages(instance: &Instance, number: u64) -> Result<Option<Arc<io::Error>>, StoreError> {
     make_durable(instance, number).map_err(|error| instance.error(error))?;
     match instance.pages.failure() {
         Some(error) if !is_full(&error) => Err(StoreError::Io { doing: "writing pages", source: error }),
@@ -174,7 +184,7 @@ fn start_instance(
     let database = catch_unwind(AssertUnwindSafe(|| builder.create_with_backend(backend)))
         .map_err(|_| StoreError::corrupt("the storage crate panicked while opening it"))?
         .map_err(|error| pages.damage().map_or_else(|| store_error(error.into()), StoreError::corrupt))?;
-    Ok(Instance::new(database, pages, directory.clone()))
+    Ok(Instance::new(database, pages, directory.clone(), options.table_keys.clone()))
 }
 
 /// Makes all pages durable, with the number of the last commit that they hold.
@@ -238,6 +248,11 @@ pub(super) fn begin_log_again(log: &mut Log, mark: &Mark, number: u64) -> io::Re
     mark.write(number)?;
     mark.sync()?;
     log.begin_again(random_name()?)
+}
+
+/// Where the log is.
+pub(super) fn log_path(directory: &Directory) -> PathBuf {
+    directory.sealed().join(LOG)
 }
 
 fn random_name() -> io::Result<[u8; 16]> {

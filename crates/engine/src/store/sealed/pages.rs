@@ -134,6 +134,20 @@ impl Pages {
         })
     }
 
+    /// A page as it is in the file.
+    pub(super) fn read_from_file(&self, page: u64, out: &mut [u8]) -> io::Result<()> {
+        self.read_file(page, out).or_else(|_| {
+            // It may have been replaced while it was read.
+            let _still = self.in_place.write();
+            self.read_file(page, out)
+        })
+    }
+
+    /// Page 0 and the number of pages, as they are now.
+    pub(super) fn frozen(&self) -> io::Result<(Box<[u8]>, u64)> {
+        Ok((self.state.lock().header.page.into(), self.pages()?))
+    }
+
     fn read_kept(&self, first: u64, out: &mut [u8]) -> io::Result<()> {
         for (page, out) in (first..).zip(out.chunks_exact_mut(PAGE_BYTES)) {
             let kept = self.state.lock().kept.get(&page).cloned();
@@ -348,12 +362,13 @@ impl StorageBackend for Backend {
     }
 }
 
-fn place_of(offset: u64) -> (u64, usize) {
+/// The page of an offset, and where in it that is.
+pub(super) fn place_of(offset: u64) -> (u64, usize) {
     (offset / PAGE, usize::try_from(offset % PAGE).unwrap_or(0))
 }
 
 /// Only page 0 is read and written in parts.
-fn check_whole_pages(within: usize, length: usize) -> io::Result<()> {
+pub(super) fn check_whole_pages(within: usize, length: usize) -> io::Result<()> {
     if within == 0 && length.is_multiple_of(PAGE_BYTES) {
         Ok(())
     } else {

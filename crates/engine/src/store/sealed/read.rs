@@ -2,7 +2,6 @@
 //!
 //! Always true: what comes out was opened whole; an altered page is an error.
 
-use std::marker::PhantomData;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use bytes::{Buf as _, Bytes};
 use redb::{Database, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
 
 use super::super::directory::Directory;
-use super::super::{Direction, Space, StoreError, key};
+use super::super::{Direction, Space, StoreError, TableKeys, key};
 use super::pages::Pages;
 
 /// All entries: the spaces told apart by the first byte of the key.
@@ -38,13 +37,21 @@ pub(super) struct Instance {
     pub(super) pages: Arc<Pages>,
     /// Set when another instance has taken over the file, which may then change at any time.
     retired: AtomicBool,
+    /// The keys of single tables.
+    table_keys: Arc<TableKeys>,
     /// Dropped last: the storage crate writes when it goes.
     _directory: Arc<Directory>,
 }
 
 impl Instance {
-    pub(super) fn new(database: Database, pages: Arc<Pages>, directory: Arc<Directory>) -> Instance {
-        Instance { database: Some(database), pages, retired: AtomicBool::new(false), _directory: directory }
+    pub(super) fn new(
+        database: Database,
+        pages: Arc<Pages>,
+        directory: Arc<Directory>,
+        table_keys: Arc<TableKeys>,
+    ) -> Instance {
+        let (database, retired) = (Some(database), AtomicBool::new(false));
+        Instance { database, pages, retired, table_keys, _directory: directory }
     }
 
     /// The storage crate's database.
@@ -110,7 +117,11 @@ pub(super) fn store_error(error: redb::Error) -> StoreError {
 
 /// A frozen view of the database.
 #[derive(Clone)]
-pub(crate) struct SealedSnapshot(Arc<View>);
+pub(crate) struct SealedSnapshot {
+    view: Arc<View>,
+    /// Whether values that are sealed with the key of a table are opened.
+    opens_values: bool,
+}
 
 struct View {
     /// What failed when the view was taken: a snapshot is asked before it is read.
@@ -122,25 +133,37 @@ impl SealedSnapshot {
     pub(super) fn new(instance: Arc<Instance>) -> SealedSnapshot {
         let open = || Ok(instance.database().begin_read()?.open_table(TABLE)?);
         let table = guarded(open).map_err(|error| instance.error(error));
-        SealedSnapshot(Arc::new(View { table, instance }))
+        SealedSnapshot { view: Arc::new(View { table, instance }), opens_values: true }
+    }
+
+    pub(in super::super) fn unopened(&self) -> SealedSnapshot {
+        SealedSnapshot { view: self.view.clone(), opens_values: false }
+    }
+
+    pub(in super::super) fn table_keys(&self) -> Option<&Arc<TableKeys>> {
+        Some(&self.view.instance.table_keys)
+    }
+
+    fn opened(&self, space: Space, key: &[u8], value: Bytes) -> Result<Bytes, StoreError> {
+        if self.opens_values { self.view.instance.table_keys.open(space, key, value) } else { Ok(value) }
     }
 
     pub(in super::super) fn is_stale(&self) -> bool {
-        self.0.instance.is_retired()
+        self.view.instance.is_retired()
     }
 
     fn table(&self) -> Result<&Table, StoreError> {
-        self.0.instance.check()?;
-        self.0.table.as_ref().map_err(Clone::clone)
+        self.view.instance.check()?;
+        self.view.table.as_ref().map_err(Clone::clone)
     }
 
     pub(in super::super) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        let (table, key) = (self.table()?, key::stored(space, key));
-        let value = guarded(|| Ok(table.get(key.as_slice())?));
-        let value = value.map_err(|error| self.0.instance.error(error))?;
+        let (table, stored) = (self.table()?, key::stored(space, key));
+        let value = guarded(|| Ok(table.get(stored.as_slice())?));
+        let value = value.map_err(|error| self.view.instance.error(error))?;
         // The file may have changed hands while it was read.
-        self.0.instance.check()?;
-        Ok(value.map(|value| Bytes::copy_from_slice(value.value())))
+        self.view.instance.check()?;
+        value.map(|value| self.opened(space, key, Bytes::copy_from_slice(value.value()))).transpose()
     }
 
     pub(in super::super) fn range(
@@ -154,8 +177,8 @@ impl SealedSnapshot {
         let bounds = (lower.as_ref().map(Vec::as_slice), upper.as_ref().map(Vec::as_slice));
         let range = |table: &Table| guarded(|| Ok(table.range::<&[u8]>(bounds)?));
         let entries =
-            self.table().and_then(|table| range(table).map_err(|error| self.0.instance.error(error)));
-        SealedRange { entries: Some(entries), instance: &self.0.instance, direction, snapshot: PhantomData }
+            self.table().and_then(|table| range(table).map_err(|error| self.view.instance.error(error)));
+        SealedRange { entries: Some(entries), snapshot: self, space, direction }
     }
 }
 
@@ -165,9 +188,9 @@ type Entries = redb::Range<'static, &'static [u8], &'static [u8]>;
 pub(crate) struct SealedRange<'a> {
     /// Nothing after an error.
     entries: Option<Result<Entries, StoreError>>,
-    instance: &'a Instance,
+    snapshot: &'a SealedSnapshot,
+    space: Space,
     direction: Direction,
-    snapshot: PhantomData<&'a SealedSnapshot>,
 }
 
 impl Iterator for SealedRange<'_> {
@@ -175,9 +198,13 @@ impl Iterator for SealedRange<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let next = match self.entries.as_mut()? {
-            Ok(entries) => next_entry(entries, self.direction, self.instance)?,
+            Ok(entries) => next_entry(entries, self.direction, &self.snapshot.view.instance)?,
             Err(error) => Err(error.clone()),
         };
+        let next = next.and_then(|(key, value)| {
+            let value = self.snapshot.opened(self.space, &key, value)?;
+            Ok((key, value))
+        });
         if next.is_err() {
             self.entries = None;
         }

@@ -4,9 +4,9 @@ use dynamo::Value;
 use dynamo::operation::GetItem;
 use monotable_engine::Engine;
 
-use super::change_index;
 use super::process::report;
 use super::workload::{ACCOUNTS, LEDGER, Place, TABLES, Write, Writes};
+use super::{change_index, change_key};
 use crate::random::Random;
 
 /// One thread's writes. No two threads write the same items, except for the total.
@@ -37,6 +37,11 @@ impl Writer {
             if self.thread == 0 && self.random.once_in(50) {
                 // Refused where it is there already, or not yet.
                 let _ = change_index(&self.engine, self.random.once_in(2));
+            }
+            if self.thread == 1 && self.random.once_in(20) {
+                let name = *self.random.pick(&[Some("first"), Some("second"), None]);
+                // Refused while the last change is under way.
+                let _ = change_key(&self.engine, name);
             }
             let writes = self.writes();
             report(&format!("start {} {}", self.thread, writes.to_text()));

@@ -14,7 +14,7 @@ use monotable_engine::{Durability, Engine, ManualClock, Options};
 use super::reference::{Outcome, Page, sorted_texts};
 use super::step::{QueryStep, ScanStep, Step, batch_get, batch_write, transact_get, transact_write};
 use super::tables::TABLES;
-use crate::crash::{ENCRYPTED, key_of};
+use crate::crash::{ENCRYPTED, KEYED, PLAIN, key_of, table_keys_of};
 use crate::design::attribute_definitions;
 
 /// Where the database is.
@@ -23,6 +23,8 @@ pub(crate) enum Place {
     Memory,
     Disk,
     Encrypted,
+    /// Encrypted, and some tables have keys of their own.
+    Keyed,
 }
 
 /// An engine with its clock and its directory.
@@ -36,6 +38,7 @@ pub(crate) struct Subject {
 fn options(clock: &Arc<ManualClock>, path: &Path) -> Options {
     Options {
         key: key_of(path),
+        table_keys: table_keys_of(path),
         durability: Durability::None,
         clock: clock.clone(),
         housekeeping: None,
@@ -48,7 +51,11 @@ impl Subject {
     pub(crate) fn new(place: Place, now_milliseconds: i64) -> Subject {
         let clock = Arc::new(ManualClock::at_milliseconds(now_milliseconds));
         let directory = (place != Place::Memory).then(|| tempfile::tempdir().unwrap());
-        let name = if place == Place::Encrypted { ENCRYPTED } else { "database" };
+        let name = match place {
+            Place::Encrypted => ENCRYPTED,
+            Place::Keyed => KEYED,
+            Place::Memory | Place::Disk => PLAIN,
+        };
         let path = directory.as_ref().map(|directory| directory.path().join(name));
         let engine = match &path {
             Some(path) => Engine::open(path, options(&clock, path)).unwrap(),
