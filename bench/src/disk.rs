@@ -10,10 +10,11 @@ use std::time::{Duration, Instant};
 use dynamo::operation::{GetItem, PutItem};
 use dynamo::{Operation, StoredItem};
 use engine::{Durability, Engine, Options};
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode};
+use fjall::{Database, Keyspace, PersistMode};
 
-use crate::item::{item, key, partition, shuffled, sort};
+use crate::item::{item, key, shuffled};
 use crate::memory::TABLE;
+use crate::raw::{self, index_key, key as raw_key};
 use crate::table::{heading, rate, row, versus};
 
 const WRITERS: usize = 32;
@@ -51,25 +52,13 @@ fn load(path: &Path, count: usize) {
     );
 }
 
-fn raw(path: &Path) -> (Database, Keyspace) {
-    let database = Database::builder(path).cache_size(256 << 20).open().expect("a database");
-    let keyspace = database.keyspace("items", KeyspaceCreateOptions::default).expect("a keyspace");
-    (database, keyspace)
-}
-
-/// Keys as long and as scattered as ours: a hash of the partition stands first.
-fn raw_key(n: usize) -> Vec<u8> {
-    let hash = (n as u64 / 20).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    format!("{hash:08x}{}\0\0{}\0\0", partition(n), sort(n)).into_bytes()
-}
-
 fn reads(engine: &Engine, path: &Path, count: usize) {
-    let (database, keyspace) = raw(path);
+    let (database, keyspace) = raw::open(path);
     // The same bytes as ours: items and index entries.
     for n in shuffled(count) {
         let stored = StoredItem::encode(&item(n));
         keyspace.insert(raw_key(n), &**stored.as_bytes()).expect("an insert");
-        keyspace.insert([b"index".to_vec(), raw_key(n)].concat(), &**stored.as_bytes()).expect("an insert");
+        keyspace.insert(index_key(n), &**stored.as_bytes()).expect("an insert");
     }
     database.persist(PersistMode::SyncAll).expect("a sync");
     heading("Monotable", "raw fjall");
@@ -90,7 +79,7 @@ fn writes(directory: &Path) {
     );
     engine.run(Operation::parse("CreateTable", with_stream.as_bytes()).expect("JSON")).expect("a table");
     heading("Monotable", "raw fjall");
-    let (database, keyspace) = raw(&directory.join("raw-writes"));
+    let (database, keyspace) = raw::open(&directory.join("raw-writes"));
     for round in 1..=3 {
         let ours = waiting_writers(&engine, WRITERS, round);
         let theirs = raw_groups(&database, &keyspace, WRITERS, round);
@@ -132,7 +121,7 @@ fn raw_groups(database: &Database, keyspace: &Keyspace, size: usize, round: usiz
         for _ in 0..size {
             let stored = StoredItem::encode(&item(n));
             batch.insert(keyspace, raw_key(n), &**stored.as_bytes());
-            batch.insert(keyspace, [b"index".to_vec(), raw_key(n)].concat(), &**stored.as_bytes());
+            batch.insert(keyspace, index_key(n), &**stored.as_bytes());
             batch.insert(
                 keyspace,
                 [b"stream".to_vec(), raw_key(n)].concat(),

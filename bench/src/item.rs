@@ -20,11 +20,6 @@ pub fn sort(n: usize) -> String {
     format!("ORDER#{n:010}")
 }
 
-/// The key in the index under which the items of a partition lie, too.
-pub fn group(n: usize) -> String {
-    format!("GROUP#{:08}", n / 20)
-}
-
 /// Item number `n`; twenty share a partition.
 pub fn item(n: usize) -> Item {
     let mut item = Item::from([

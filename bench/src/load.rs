@@ -3,168 +3,106 @@
 //! Closed loop: each connection sends its next request when the answer to the last one is there. Open loop: requests are due at fixed
 //! times, and a latency counts from when its request was due, so a server that stalls cannot hide it by slowing the client down.
 //!
-//! The client is as small as it can be, since it shares the machine with the server: no parsing beyond the length of an answer, and it
+//! The client is as small as it can be, since it shares the machine with the server: one thread, no parsing beyond the length of an answer, and it
 //! does not interrupt the server for each answer, as a client on a machine of its own would not.
 
+mod answer;
+mod asking;
+mod choice;
 mod connection;
-mod requests;
+mod driver;
 mod template;
+#[cfg(test)]
+mod tests;
+mod workload;
 
-use std::cell::RefCell;
+use std::io;
 use std::net::SocketAddr;
-use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use connection::Connection;
-pub use requests::{ITEMS, Workload, create_tables, fill, workloads};
+pub use asking::{ask, is_answered, try_out};
+pub use choice::{Numbers, Zipf};
+use driver::Driver;
+pub use workload::{Kind, Request, Timing, Workload};
 
-/// A server that does not answer for so long ends the run.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How a run is driven.
-#[derive(Clone, Copy)]
-pub struct Drive {
+/// A workload over so many connections.
+pub struct Load<'a> {
+    pub workload: &'a mut Workload,
     pub connections: usize,
-    pub warm_up: Duration,
-    pub time: Duration,
-    /// Requests per second over all connections; none for a closed loop.
+    /// Operations per second over all connections; none for a closed loop.
     pub rate: Option<f64>,
 }
 
 /// What a run gave.
+#[derive(Clone)]
 pub struct Outcome {
+    /// Operations that were answered well.
     pub per_second: f64,
     pub errors: u64,
+    /// The server stopped answering.
+    pub is_stalled: bool,
     latencies: Histogram<u64>,
+    time: Duration,
 }
 
 impl Outcome {
-    /// The latency that this part of all requests stayed within, in microseconds.
+    fn new(time: Duration) -> Outcome {
+        let latencies = Histogram::new_with_bounds(1_000, 60_000_000_000, 3).expect("bounds of a histogram");
+        Outcome { per_second: 0.0, errors: 0, is_stalled: false, latencies, time }
+    }
+
+    fn record(&mut self, latency: Duration, is_right: bool) {
+        if is_right {
+            self.latencies.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
+        } else {
+            self.errors += 1;
+        }
+    }
+
+    /// How many operations were answered well.
+    pub fn count(&self) -> u64 {
+        self.latencies.len()
+    }
+
+    /// The latency that this part of all operations stayed within, in microseconds.
     pub fn quantile_microseconds(&self, quantile: f64) -> f64 {
         self.latencies.value_at_quantile(quantile) as f64 / 1000.0
     }
 }
 
-/// Sends a workload to a server and measures.
-pub fn run(server: SocketAddr, workload: &Workload, drive: Drive) -> Outcome {
-    let threads = drive.connections.min(2);
-    let parts: Vec<Part> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads)
-            .map(|thread| scope.spawn(move || drive_thread(server, workload, drive, thread, threads)))
-            .collect();
-        handles.into_iter().map(|handle| handle.join().expect("a client thread")).collect()
-    });
-    let mut latencies = new_histogram();
-    let mut errors = 0;
-    for part in parts {
-        latencies.add(part.latencies).expect("histograms of one shape");
-        errors += part.errors;
+/// Sends a workload to a server, each connection as fast as it is answered.
+pub fn run(
+    server: SocketAddr,
+    workload: &mut Workload,
+    connections: usize,
+    timing: Timing,
+) -> io::Result<Outcome> {
+    let mut loads = [Load { workload, connections, rate: None }];
+    Ok(run_all(server, &mut loads, timing)?.remove(0))
+}
+
+/// Sends several workloads to a server at the same time.
+pub fn run_all(server: SocketAddr, loads: &mut [Load<'_>], timing: Timing) -> io::Result<Vec<Outcome>> {
+    let mut outcomes = std::thread::scope(|scope| {
+        let driving = scope.spawn(|| {
+            wait_for_turn();
+            Driver::new(server, loads, timing)?.run()
+        });
+        driving.join().expect("the client does not panic")
+    })?;
+    for outcome in &mut outcomes {
+        outcome.per_second = outcome.count() as f64 / outcome.time.as_secs_f64();
     }
-    Outcome { per_second: latencies.len() as f64 / drive.time.as_secs_f64(), errors, latencies }
+    Ok(outcomes)
 }
 
 /// Marks this thread as batch work: when it is woken it waits until a processor is free. Otherwise each answer would take the processor
 /// from the server in the middle of its work, and what is measured would be how fast the machine switches between the two.
-#[cfg(target_os = "linux")]
 fn wait_for_turn() {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: the call reads a structure that lives until it returns; 0 stands for this thread.
     let outcome = unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const parameters) };
     assert_eq!(outcome, 0, "every thread may become batch work");
-}
-
-#[cfg(not(target_os = "linux"))]
-fn wait_for_turn() {}
-
-struct Part {
-    latencies: Histogram<u64>,
-    errors: u64,
-}
-
-impl Default for Part {
-    fn default() -> Part {
-        Part { latencies: new_histogram(), errors: 0 }
-    }
-}
-
-fn new_histogram() -> Histogram<u64> {
-    Histogram::new_with_bounds(1_000, 60_000_000_000, 3).expect("bounds of a histogram")
-}
-
-fn drive_thread(
-    server: SocketAddr,
-    workload: &Workload,
-    drive: Drive,
-    thread: usize,
-    threads: usize,
-) -> Part {
-    wait_for_turn();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let local = tokio::task::LocalSet::new();
-    let numbers = (0..drive.connections).filter(|number| number % threads == thread);
-    let workload = workload.clone();
-    local.block_on(&runtime, async move {
-        let start = Instant::now();
-        // One for all connections of the thread: many large histograms would cost the server its caches.
-        let total = Rc::new(RefCell::new(Part::default()));
-        let tasks: Vec<_> = numbers
-            .map(|number| {
-                let part = total.clone();
-                tokio::task::spawn_local(drive_connection(
-                    server,
-                    workload.clone(),
-                    drive,
-                    number,
-                    start,
-                    part,
-                ))
-            })
-            .collect();
-        for task in tasks {
-            tokio::time::timeout(drive.warm_up + drive.time + PATIENCE, task)
-                .await
-                .expect("an answer within a minute")
-                .expect("a connection");
-        }
-        total.take()
-    })
-}
-
-async fn drive_connection(
-    server: SocketAddr,
-    workload: Workload,
-    drive: Drive,
-    number: usize,
-    start: Instant,
-    part: Rc<RefCell<Part>>,
-) {
-    let mut connection = Connection::open(server).await.expect("a connection");
-    let measured = start + drive.warm_up;
-    let end = measured + drive.time;
-    let pause = drive.rate.map(|rate| Duration::from_secs_f64(drive.connections as f64 / rate));
-    let mut due = start + pause.unwrap_or_default().mul_f64(number as f64 / drive.connections as f64);
-    let mut request = Vec::with_capacity(4096);
-    for turn in 0.. {
-        workload.write(number, drive.connections, turn, &mut request);
-        if pause.is_some() {
-            tokio::time::sleep_until(due.into()).await;
-        } else {
-            due = Instant::now();
-        }
-        if due >= end {
-            break;
-        }
-        let is_answered = connection.exchange(&request).await.is_ok_and(|status| status == 200);
-        if due >= measured {
-            let mut part = part.borrow_mut();
-            part.latencies.saturating_record(u64::try_from(due.elapsed().as_nanos()).unwrap_or(u64::MAX));
-            part.errors += u64::from(!is_answered);
-        }
-        if !is_answered {
-            connection = Connection::open(server).await.expect("a connection");
-        }
-        due += pause.unwrap_or_default();
-    }
 }

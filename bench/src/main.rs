@@ -1,50 +1,100 @@
-//! Measures the engine beside its peer (dynoxide, embedded) and beside its own storage engine, in one run. The machine is shared
+//! Measures Monotable beside its peers over HTTP, in this process, and beside its own storage engine, each in one run. Machines are shared
 //! and noisy, so only ratios within a run mean anything.
 //!
-//! `cargo run --release -- memory` compares in memory, `-- disk` on disk, `-- shape` shows how costs grow; `./compare` installs peers and
-//! compares over HTTP. `layer-instructions` counts what a design costs beside the same requests written by hand.
+//! `./compare` installs the peers, builds ours and runs the standard comparison; `./large` does the one with ten million items.
 
 mod compare;
 mod disk;
 mod item;
-mod layer;
+mod large;
 mod load;
 mod memory;
 mod nothing;
+mod process;
 mod profile;
+mod raw;
+mod report;
+mod servers;
 mod shape;
+mod single;
 mod table;
+mod workloads;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-fn main() {
-    let what = std::env::args().nth(1).unwrap_or_default();
-    let scale: usize = std::env::args().nth(2).and_then(|text| text.parse().ok()).unwrap_or(0);
-    match what.as_str() {
-        "memory" => memory::run(if scale == 0 { 50_000 } else { scale }),
-        "disk" => disk::run(if scale == 0 { 1_000_000 } else { scale }),
-        "compare" => {
-            let names = std::env::args().nth(3).unwrap_or_default();
-            let names: Vec<&str> = names.split(',').filter(|name| !name.is_empty()).collect();
-            compare::run(if scale == 0 { 4 } else { scale as u64 }, &names);
+#[derive(Parser)]
+#[command(
+    about = "Measures Monotable beside its peers and beside its own storage engine.",
+    disable_help_subcommand = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Compare(compare::Compare),
+    Large(large::LargeOptions),
+    Load(single::LoadOptions),
+    /// Serves the server that does nothing, on hyper.
+    Nothing {
+        port: u16,
+    },
+    /// Compares with dynoxide in this process, in memory.
+    Memory {
+        #[arg(default_value_t = 50_000)]
+        items: usize,
+    },
+    /// Compares with the storage engine used raw, in this process, on disk.
+    Disk {
+        #[arg(default_value_t = 1_000_000)]
+        items: usize,
+    },
+    /// Shows how costs grow: transactions, indexes, opening.
+    Shape,
+    /// Runs one operation of ours again and again, for a profiler to look at.
+    Profile {
+        #[arg(value_parser = ["put", "get", "query", "replace", "transact"])]
+        operation: String,
+        #[arg(default_value_t = 5_000)]
+        count: usize,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Compare(options) => compare::run(&options),
+        Command::Large(options) => large::run(&options),
+        Command::Load(options) => single::run(&options),
+        Command::Nothing { port } => nothing::serve(port),
+        Command::Memory { items } => {
+            memory::run(items);
+            Ok(())
         }
-        "load" => {
-            let argument = |place| std::env::args().nth(place).unwrap_or_default();
-            let number = |place, default| argument(place).parse().unwrap_or(default);
-            compare::load_one(&argument(2), &argument(3), number(4, 32), number(5, 2) as u64);
+        Command::Disk { items } => {
+            disk::run(items);
+            Ok(())
         }
-        "nothing" => nothing::serve(u16::try_from(scale).expect("a port")),
-        "shape" => shape::run(),
-        "layer" => layer::run(&std::env::args().nth(3).unwrap_or_default(), scale),
-        "layer-client" => layer::client(&std::env::args().skip(2).collect::<Vec<_>>()),
-        "profile" => profile::run(&std::env::args().nth(3).unwrap_or_default(), scale),
-        _ => {
-            eprintln!(
-                "usage: cargo run --release -- memory|disk|shape [ITEMS] | compare [SECONDS [NAME,NAME]] | profile COUNT get|put|query|replace|transact | \
-                 load ADDRESS:PORT [WORKLOAD [CONNECTIONS [SECONDS]]] | nothing PORT | layer [COUNT]"
-            );
-            std::process::exit(2);
+        Command::Shape => {
+            shape::run();
+            Ok(())
+        }
+        Command::Profile { operation, count } => {
+            profile::run(&operation, count);
+            Ok(())
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("error: {why}");
+            ExitCode::FAILURE
         }
     }
 }

@@ -19,19 +19,31 @@ pub const TABLE: &str = r#"{"TableName":"Items","BillingMode":"PAY_PER_REQUEST",
 
 type TheirItem = std::collections::HashMap<String, AttributeValue>;
 
+/// Rates of one operation: its name, ours and theirs.
+pub type Rates = (&'static str, f64, f64);
+
 pub fn run(count: usize) {
+    println!("in memory, one thread, 1 KB items, one GSI, {count} items on both sides, in turns");
+    heading("Monotable", "dynoxide 3.2");
+    for (what, ours, theirs) in measure(count) {
+        row(what, (ours, theirs));
+    }
+}
+
+/// Both sides in turns, on so many items.
+pub fn measure(count: usize) -> Vec<Rates> {
     let ours = Engine::in_memory();
     ours.run(dynamo::Operation::parse("CreateTable", TABLE.as_bytes()).expect("JSON")).expect("a table");
     let theirs = Database::memory().expect("a database");
     theirs.create_table(serde_json::from_str(TABLE).expect("JSON")).expect("a table");
-    println!("in memory, one thread, 1 KB items, one GSI, {count} items on both sides, in turns");
-    heading("Monotable", "dynoxide 3.2");
-    puts(&ours, &theirs, count);
-    gets(&ours, &theirs, count);
-    queries(&ours, &theirs, count);
+    vec![puts(&ours, &theirs, count), gets(&ours, &theirs, count), queries(&ours, &theirs, count)]
 }
 
-fn puts(ours: &Engine, theirs: &Database, count: usize) {
+fn rates(what: &'static str, (ours, theirs): (f64, f64)) -> Rates {
+    (what, ours, theirs)
+}
+
+fn puts(ours: &Engine, theirs: &Database, count: usize) -> Rates {
     let make = |n| PutItem { table_name: name(), item: Some(item(n)), ..PutItem::default() };
     let put = |request| drop(ours.put_item(request).expect("a put"));
     let make_theirs = |n| PutItemRequest {
@@ -40,10 +52,10 @@ fn puts(ours: &Engine, theirs: &Database, count: usize) {
         ..PutItemRequest::default()
     };
     let put_theirs = |request| drop(theirs.put_item(request).expect("a put"));
-    row("PutItem", versus(count, (make, put), (make_theirs, put_theirs)));
+    rates("PutItem", versus(count, (make, put), (make_theirs, put_theirs)))
 }
 
-fn gets(ours: &Engine, theirs: &Database, count: usize) {
+fn gets(ours: &Engine, theirs: &Database, count: usize) -> Rates {
     let make = |n| GetItem { table_name: name(), key: Some(key(n)), ..GetItem::default() };
     let get = |request| assert!(ours.get_item(request).expect("a get").item.is_some());
     let make_theirs = |n| GetItemRequest {
@@ -52,10 +64,10 @@ fn gets(ours: &Engine, theirs: &Database, count: usize) {
         ..GetItemRequest::default()
     };
     let get_theirs = |request| assert!(theirs.get_item(request).expect("a get").item.is_some());
-    row("GetItem", versus(count, (make, get), (make_theirs, get_theirs)));
+    rates("GetItem", versus(count, (make, get), (make_theirs, get_theirs)))
 }
 
-fn queries(ours: &Engine, theirs: &Database, count: usize) {
+fn queries(ours: &Engine, theirs: &Database, count: usize) -> Rates {
     let make = |n| Query {
         table_name: name(),
         key_condition_expression: Some("pk = :p".to_owned()),
@@ -70,7 +82,7 @@ fn queries(ours: &Engine, theirs: &Database, count: usize) {
         ..QueryRequest::default()
     };
     let query_theirs = |request| assert_eq!(theirs.query(request).expect("a query").count, 20);
-    row("Query of 20", versus(count / 5, (make, query), (make_theirs, query_theirs)));
+    rates("Query of 20", versus(count / 5, (make, query), (make_theirs, query_theirs)))
 }
 
 fn name() -> Option<String> {

@@ -10,20 +10,20 @@ pub fn is_possible() -> bool {
     version.is_ok_and(|status| status.success())
 }
 
-/// Instructions of one operation, in memory.
-pub fn count(operation: &str) -> u64 {
+/// Instructions of one operation, in memory, run in one way: `run` in this process, `serve` over HTTP.
+pub fn count(way: &str, operation: &str) -> u64 {
     // The first are dearer than the rest: caches of expressions are still empty.
-    (total(operation, TIMES * 3) - total(operation, TIMES)) / (TIMES as u64 * 2)
+    (total(way, operation, TIMES * 3) - total(way, operation, TIMES)) / (TIMES as u64 * 2)
 }
 
-fn total(operation: &str, count: usize) -> u64 {
+fn total(way: &str, operation: &str, count: usize) -> u64 {
     let out = tempfile::NamedTempFile::new().expect("a file");
     let program = std::env::current_exe().expect("this program");
     let status = Command::new("valgrind")
         .args(["--tool=callgrind", "--quiet"])
         .arg(format!("--callgrind-out-file={}", out.path().display()))
         .arg(program)
-        .args(["run", operation, &count.to_string()])
+        .args([way, operation, &count.to_string()])
         .stdout(Stdio::null())
         .status()
         .expect("valgrind");

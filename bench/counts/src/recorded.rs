@@ -3,11 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// What one operation costs.
+/// What one operation costs, as far as it is counted.
+#[derive(Default)]
 pub struct Counts {
     pub instructions: Option<u64>,
-    pub allocations: u64,
-    pub allocated_bytes: u64,
+    pub allocations: Option<u64>,
+    pub allocated_bytes: Option<u64>,
     pub written_bytes: Option<u64>,
     pub syncs: Option<u64>,
 }
@@ -25,24 +26,12 @@ const HEADINGS: [&str; 5] =
 
 impl Counts {
     fn columns(&self) -> [Option<u64>; 5] {
-        [
-            self.instructions,
-            Some(self.allocations),
-            Some(self.allocated_bytes),
-            self.written_bytes,
-            self.syncs,
-        ]
+        [self.instructions, self.allocations, self.allocated_bytes, self.written_bytes, self.syncs]
     }
 
     fn from_columns(columns: &[Option<u64>]) -> Option<Counts> {
         let [instructions, allocations, allocated_bytes, written_bytes, syncs] = columns.try_into().ok()?;
-        Some(Counts {
-            instructions,
-            allocations: allocations?,
-            allocated_bytes: allocated_bytes?,
-            written_bytes,
-            syncs,
-        })
+        Some(Counts { instructions, allocations, allocated_bytes, written_bytes, syncs })
     }
 }
 

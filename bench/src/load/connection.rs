@@ -1,78 +1,81 @@
-//! One connection of HTTP/1.1: a request out, an answer in.
+//! One connection of HTTP/1.1 that is kept alive: a request out, an answer in, without waiting for either.
 
-use std::io;
-use std::net::SocketAddr;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use super::answer::Answer;
 
 pub struct Connection {
     stream: TcpStream,
-    /// What was read last; the answer that is being read begins at 0.
-    bytes: Vec<u8>,
+    answer: Answer,
+    /// What of the request the system has not taken yet.
+    unsent: Vec<u8>,
 }
 
 impl Connection {
-    pub async fn open(server: SocketAddr) -> io::Result<Connection> {
-        let stream = TcpStream::connect(server).await?;
+    /// Connects. A connection that waits blocks in [`Connection::receive`] until something is there.
+    pub fn open(server: SocketAddr, waits: bool) -> io::Result<Connection> {
+        let stream = TcpStream::connect(server)?;
         stream.set_nodelay(true)?;
-        Ok(Connection { stream, bytes: Vec::with_capacity(64 << 10) })
+        stream.set_nonblocking(!waits)?;
+        stream.set_read_timeout(waits.then_some(Duration::from_secs(1)))?;
+        Ok(Connection { stream, answer: Answer::default(), unsent: Vec::new() })
     }
 
-    /// Sends a request and reads its answer to the end; the status of the answer.
-    pub async fn exchange(&mut self, request: &[u8]) -> io::Result<u16> {
-        self.stream.write_all(request).await?;
-        self.bytes.clear();
-        let head = loop {
-            self.read().await?;
-            if let Some(end) = find(&self.bytes, b"\r\n\r\n") {
-                break end + 4;
-            }
-        };
-        let (status, length) = read_head(&self.bytes[..head])?;
-        match length {
-            Some(length) => {
-                while self.bytes.len() < head + length {
-                    self.read().await?;
-                }
-            }
-            None => self.read_chunks(head).await?,
-        }
-        Ok(status)
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
     }
 
-    /// The body of the last answer, as it came.
-    pub fn body(&self) -> &[u8] {
-        let start = find(&self.bytes, b"\r\n\r\n").map_or(0, |end| end + 4);
-        &self.bytes[start..]
+    /// Sends a request, as far as the system takes it; [`Connection::send_rest`] goes on.
+    pub fn send(&mut self, request: &[u8]) -> io::Result<()> {
+        self.answer = Answer::default();
+        let sent = self.write(request)?;
+        self.unsent.clear();
+        self.unsent.extend_from_slice(&request[sent..]);
+        Ok(())
     }
 
-    async fn read(&mut self) -> io::Result<()> {
-        match self.stream.read_buf(&mut self.bytes).await? {
-            0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Reads a body in chunks up to the empty one that ends it.
-    async fn read_chunks(&mut self, head: usize) -> io::Result<()> {
-        while !self.bytes[head..].ends_with(b"0\r\n\r\n") {
-            self.read().await?;
+    /// Sends what is left of a request, if anything is.
+    pub fn send_rest(&mut self) -> io::Result<()> {
+        if !self.unsent.is_empty() {
+            let unsent = std::mem::take(&mut self.unsent);
+            let sent = self.write(&unsent)?;
+            self.unsent = unsent;
+            self.unsent.drain(..sent);
         }
         Ok(())
     }
-}
 
-fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
-    memchr::memmem::find(bytes, what)
-}
+    fn write(&mut self, mut bytes: &[u8]) -> io::Result<usize> {
+        let all = bytes.len();
+        while !bytes.is_empty() {
+            match self.stream.write(bytes) {
+                Ok(sent) => bytes = &bytes[sent..],
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(all - bytes.len())
+    }
 
-/// The status and the length of the body; no length where it comes in chunks.
-fn read_head(head: &[u8]) -> io::Result<(u16, Option<usize>)> {
-    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "not an answer of HTTP/1.1");
-    let text = std::str::from_utf8(head).map_err(|_| wrong())?;
-    let status = text.get(9..12).and_then(|status| status.parse().ok()).ok_or_else(wrong)?;
-    let mut headers = text.lines().skip(1).filter_map(|line| line.split_once(':'));
-    let length = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-    Ok((status, length.and_then(|(_, value)| value.trim().parse().ok())))
+    /// Reads what is there; the status of the answer once it is whole. `room` is where bytes go that nobody looks at again.
+    pub fn receive(&mut self, room: &mut [u8]) -> io::Result<Option<u16>> {
+        loop {
+            let count = match self.stream.read(room) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let wrong = |_| io::Error::new(ErrorKind::InvalidData, "not an answer of HTTP/1.1");
+            let status = self.answer.take(&room[..count]).map_err(wrong)?;
+            // Where there was more room than bytes, nothing is left, and the system tells when more comes.
+            if status.is_some() || count < room.len() {
+                return Ok(status);
+            }
+        }
+    }
 }

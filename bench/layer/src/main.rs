@@ -31,10 +31,27 @@ impl Pages for Designs {
     }
 }
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["serve", what, count] => run(what, count.parse().expect("a count")),
+        ["client", address, what, count] => client(address, what, count.parse().expect("a count")),
+        _ => {
+            eprintln!(
+                "usage: monotable-layer serve KIND COUNT, where KIND is hand- or design- with get, pattern, create, update or delete"
+            );
+            std::process::exit(2);
+        }
+    }
+}
+
 /// Serves so many requests of one kind (`hand-get`, `design-get`, …) and ends.
-pub fn run(what: &str, count: usize) {
+fn run(what: &str, count: usize) {
     let engine = Engine::in_memory();
-    let text = include_str!("../../designs/kefir.toml");
+    let text = include_str!("../../../designs/kefir.toml");
     let design = design::check(&design::Source::new("kefir", text)).design.expect("a sound design");
     let service = Service::new(design, Arc::new(Embedded::new(engine.clone())), Options::default());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -48,7 +65,7 @@ pub fn run(what: &str, count: usize) {
     let (address, stopper) = (server.address(), server.stopper());
     let thread = std::thread::spawn(move || server.run());
     let myself = std::env::current_exe().expect("this program has a path");
-    let arguments = ["layer-client", &address.to_string(), what, &count.to_string()].map(str::to_owned);
+    let arguments = ["client", &address.to_string(), what, &count.to_string()].map(str::to_owned);
     let status = Command::new(myself).args(arguments).status().expect("a client");
     stopper.stop();
     let _ = thread.join();
@@ -56,10 +73,8 @@ pub fn run(what: &str, count: usize) {
 }
 
 /// The client: prepares what the requests need, and sends them.
-pub fn client(arguments: &[String]) {
-    let [address, what, count] = arguments else { panic!("layer-client ADDRESS WHAT COUNT") };
+fn client(address: &str, what: &str, count: usize) {
     let mut connection = Connection::open(address);
-    let count = count.parse::<usize>().expect("a number");
     connection.send(&create("User", &json!({ "userId": "ada", "email": "ada@example.com", "name": "Ada" })));
     for number in 0..BATCHES {
         connection.send(&create("Batch", &batch(number)));
@@ -97,7 +112,9 @@ fn request(what: &str, number: usize) -> String {
         "design-update" => plain(
             "PATCH",
             &format!("entities/Device/eve/d{number}"),
-            Some(&json!({ "pushToken": format!("token {number}"), "lastSeenAt": "2024-06-02T12:00:00.000Z" })),
+            Some(
+                &json!({ "pushToken": format!("token {number}"), "lastSeenAt": "2024-06-02T12:00:00.000Z" }),
+            ),
         ),
         "hand-delete" => by_hand(
             "DeleteItem",
