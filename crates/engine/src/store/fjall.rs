@@ -12,6 +12,7 @@
 //!   copy also puts pages on disk again that the kernel forgot when it failed to write them.
 //! - An acknowledged commit that does not come back is an error when opening, not a silence (`commits`).
 
+mod empty;
 mod files;
 mod journal;
 mod load;
