@@ -77,6 +77,11 @@ pub(crate) trait Store: Send + Sync {
     /// Returns once everything applied so far is on disk.
     fn sync(&self) -> Result<(), StoreError>;
 
+    /// Makes the next syncs cheaper, if that is due. To be called after those who waited for a sync were answered.
+    fn prepare(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Starts again from what is on disk, so that writes are accepted again after a failure.
     ///
     /// Snapshots taken before it answer `Stale` once it has succeeded. If it fails, reads go on as before and it can

@@ -139,7 +139,8 @@ impl Shared {
         if writers <= 1 && !queue.syncing {
             drop(queue);
             let outcome = self.settle(applied);
-            return answer_all(group.tasks, &outcome);
+            answer_all(group.tasks, &outcome);
+            return self.prepare();
         }
         self.wait_for_disk(&mut queue);
         queue.syncing = true;
@@ -164,7 +165,14 @@ impl Shared {
                 self.settle(applied)
             };
             answer_all(tasks, &outcome);
+            self.prepare();
         }
+    }
+
+    /// Gets ready for the next group, now that nobody waits for this one.
+    fn prepare(&self) {
+        // A failure stops the store, which the next group is told.
+        let _ = self.store.prepare();
     }
 
     /// Makes a group durable and shows it to readers.

@@ -12,7 +12,10 @@
 //!   copy also puts pages on disk again that the kernel forgot when it failed to write them.
 //! - An acknowledged commit that does not come back is an error when opening, not a silence (`commits`).
 
+mod ahead;
+mod empty;
 mod files;
+mod holes;
 mod journal;
 mod load;
 mod manifest;
@@ -24,7 +27,7 @@ use std::sync::{
     Arc,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
-use std::{path::Path, time::Duration};
+use std::{fs::File, path::Path, time::Duration};
 
 use fjall::{AbstractTree as _, Database, Keyspace, OwnedWriteBatch as WriteBatch, PersistMode};
 use parking_lot::{Mutex, RwLock};
@@ -35,9 +38,12 @@ use super::{
     error::is_full,
     key,
 };
+use ahead::Ahead;
 use open::Opened;
 use read::Reader;
 
+#[cfg(all(test, target_os = "linux"))]
+pub(super) use holes::writes_in_place;
 pub(crate) use load::Load;
 pub(crate) use read::{FjallRange, FjallSnapshot};
 
@@ -71,7 +77,7 @@ pub(crate) struct FjallStore {
     directory: Arc<Directory>,
     options: StoreOptions,
     /// Held by whoever writes, syncs or reopens.
-    writer: Mutex<()>,
+    writer: Mutex<Ahead>,
     instance: RwLock<Instance>,
     /// Why writes are stopped.
     failure: Mutex<Option<StoreError>>,
@@ -140,9 +146,9 @@ impl FjallStore {
 
     fn new(directory: Arc<Directory>, options: StoreOptions, opened: Opened) -> FjallStore {
         FjallStore {
+            writer: Mutex::new(Ahead::new(directory.database())),
             directory,
             options,
-            writer: Mutex::new(()),
             failure: Mutex::new(None),
             last_commit: opened.last_commit.into(),
             last_synced_commit: opened.last_commit.into(),
@@ -158,7 +164,13 @@ impl FjallStore {
         }
     }
 
-    fn write(&self, batch: Batch) -> Result<u64, StoreError> {
+    /// Where the last batch is thought to end in the journal.
+    #[cfg(test)]
+    pub(crate) fn journal_written(&self) -> u64 {
+        self.writer.lock().written()
+    }
+
+    fn write(&self, batch: Batch, ahead: &mut Ahead) -> Result<u64, StoreError> {
         self.check_space(batch.size_bytes())?;
         let instance = self.instance.read();
         let Instance::Running { database, reader } = &*instance else {
@@ -166,6 +178,7 @@ impl FjallStore {
         };
         self.wait_for_background_work(database, reader)?;
         let number = self.last_commit.load(Relaxed) + 1;
+        ahead.note_batch(batch.len(), batch.size_bytes());
         self.options
             .faults
             .before_apply()
@@ -189,6 +202,17 @@ impl FjallStore {
             .map_err(|error| self.stop("a sync failed", Some(error)))?;
         self.last_synced_commit.store(self.last_commit.load(Relaxed), Relaxed);
         Ok(())
+    }
+
+    /// Writes zeros ahead of the journal where they are due, and returns the file that they are in.
+    fn extend_journal(&self, ahead: &mut Ahead) -> Result<Option<Arc<File>>, StoreError> {
+        self.check_running()?;
+        if !ahead.is_due() || self.check_space(0).is_err() {
+            return Ok(None);
+        }
+        self.check_instance()?;
+        // What fails here is not needed: a sync then takes what it took before.
+        Ok(ahead.extend().unwrap_or(None))
     }
 
     fn check_running(&self) -> Result<(), StoreError> {
@@ -298,12 +322,12 @@ impl Store for FjallStore {
     }
 
     fn apply(&self, batch: Batch) -> Result<u64, StoreError> {
-        let _writer = self.writer.lock();
+        let mut ahead = self.writer.lock();
         self.check_running()?;
         if batch.is_empty() {
             return Ok(self.last_commit.load(Relaxed));
         }
-        self.write(batch)
+        self.write(batch, &mut ahead)
     }
 
     fn flush(&self) -> Result<(), StoreError> {
@@ -323,8 +347,15 @@ impl Store for FjallStore {
         self.persist()
     }
 
+    fn prepare(&self) -> Result<(), StoreError> {
+        let extended = self.extend_journal(&mut self.writer.lock())?;
+        // Without the lock: the next group may be applied meanwhile.
+        let synced = extended.map_or(Ok(()), |journal| journal.sync_data());
+        synced.map_err(|error| self.stop("a sync failed", Some(error.into())))
+    }
+
     fn reopen(&self) -> Result<(), StoreError> {
-        let _writer = self.writer.lock();
+        let mut ahead = self.writer.lock();
         if self.failure().is_none() {
             return Ok(());
         }
@@ -333,6 +364,7 @@ impl Store for FjallStore {
         let opened = open::mend_database(&self.directory, &self.options)?;
         self.check_nothing_lost(&opened)?;
         self.install(opened);
+        *ahead = Ahead::new(self.directory.database());
         Ok(())
     }
 

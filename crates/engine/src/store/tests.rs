@@ -1,5 +1,7 @@
 //! What holds for every store, and what holds on disk only.
 
+#[cfg(target_os = "linux")]
+mod ahead;
 mod both;
 #[cfg(unix)]
 mod checked;

@@ -3,12 +3,13 @@
 use std::{
     io,
     panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
     sync::Arc,
 };
 
 use bytes::Bytes;
 use fjall::{
-    CompressionType, Database, Keyspace, KeyspaceCreateOptions, LsmError,
+    CompressionType, Database, DatabaseBuilder, Keyspace, KeyspaceCreateOptions, LsmError,
     config::{BlockSizePolicy, CompressionPolicy},
 };
 
@@ -19,7 +20,7 @@ use super::{
         error::is_full,
         key,
     },
-    StoreOptions, journal, manifest,
+    StoreOptions, empty, journal, manifest,
     read::{Reader, entry_of},
     tail,
 };
@@ -50,8 +51,7 @@ pub(super) fn create_database(
     directory: &Arc<Directory>,
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
-    directory.clear()?;
-    let opened = start(directory, Creation::Incomplete, options)?;
+    let opened = start_restore(directory, options)?;
     directory.complete_creation()?;
     Ok(opened)
 }
@@ -62,6 +62,7 @@ pub(super) fn start_restore(
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
     directory.clear()?;
+    empty::write(&directory.database()).map_err(StoreError::io("creating the database"))?;
     start(directory, Creation::Incomplete, options)
 }
 
@@ -110,20 +111,30 @@ fn start(
     Ok(Opened { database, reader: Arc::new(Reader::new(keyspace, directory.clone())), last_commit })
 }
 
+/// Has the storage crate make an empty database.
+#[cfg(test)]
+pub(super) fn create_with_storage_crate(path: &Path) -> fjall::Result<()> {
+    builder(path, 1 << 20).open()?.keyspace(KEYSPACE, keyspace_options).map(drop)
+}
+
 fn start_database(directory: &Directory, options: &StoreOptions) -> Result<Database, StoreError> {
-    let builder = Database::builder(directory.database())
-        .cache_size(options.cache_bytes)
+    let builder = builder(&directory.database(), options.cache_bytes);
+    // Some damage makes the storage crate panic while opening.
+    catch_unwind(AssertUnwindSafe(|| builder.open()))
+        .map_err(|_| StoreError::corrupt("the storage crate panicked while opening it"))?
+        .map_err(|error| open_error(directory, error))
+}
+
+fn builder(path: &Path, cache_bytes: u64) -> DatabaseBuilder<Database> {
+    Database::builder(path)
+        .cache_size(cache_bytes)
         .worker_threads(BACKGROUND_THREADS)
         .max_journaling_size(JOURNALS_BYTES_MAX)
         // The commit thread decides when the journal reaches the operating system and the disk.
         .manual_journal_persist(true)
         // Recovery compresses every value again to check a batch; a batch would count as damaged if another version
         // of the compressor gave other bytes.
-        .journal_compression(CompressionType::None);
-    // Some damage makes the storage crate panic while opening.
-    catch_unwind(AssertUnwindSafe(|| builder.open()))
-        .map_err(|_| StoreError::corrupt("the storage crate panicked while opening it"))?
-        .map_err(|error| open_error(directory, error))
+        .journal_compression(CompressionType::None)
 }
 
 /// Stored with the database when it is created.

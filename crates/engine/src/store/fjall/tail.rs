@@ -24,7 +24,7 @@ use std::{
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{super::StoreError, journal::all_journals};
+use super::{super::StoreError, holes::data_end, journal::all_journals};
 
 const START: u8 = 1;
 const WRITE: u8 = 2;
@@ -201,32 +201,6 @@ fn read_written(journal: &Path) -> io::Result<Vec<u8>> {
     let written = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
     bytes.truncate(written);
     Ok(bytes)
-}
-
-/// Where the part of a file ends that was ever written: the file system knows, and saves reading 64 MB of zeros.
-#[cfg(target_os = "linux")]
-fn data_end(file: &File) -> io::Result<u64> {
-    use rustix::fs::{SeekFrom, seek};
-    let length = file.metadata()?.len();
-    let mut end = 0;
-    while end < length {
-        match seek(file, SeekFrom::Data(end)) {
-            Ok(data) => end = seek(file, SeekFrom::Hole(data))?,
-            Err(rustix::io::Errno::NXIO) => break,
-            // Not every file system can tell.
-            Err(_) => {
-                end = length;
-                break;
-            }
-        }
-    }
-    seek(file, SeekFrom::Start(0))?;
-    Ok(end)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn data_end(file: &File) -> io::Result<u64> {
-    Ok(file.metadata()?.len())
 }
 
 #[cfg(test)]

@@ -1,0 +1,129 @@
+//! Zeros ahead of the journal: blocks that a sync need not take.
+//!
+//! The storage crate makes a journal as 64 MB of holes and fills it from its beginning. A sync of data in what was a hole also has to make durable
+//! which blocks the file has now, which costs two to three times as much as the data alone. So zeros are really written where there are only
+//! holes, some way ahead of the writer and after writers were answered.
+//!
+//! Always true:
+//! - Only zeros are written, only into holes and only within the length of a journal: what it reads as is the same before and after, now and after a
+//!   loss of power.
+//! - Meanwhile nobody else writes to the journal: whoever extends it holds the lock of the one writer, and the storage crate's buffer is empty.
+//!   So how far the writer is need not be known exactly: a wrong idea of it costs time, never data.
+//!
+//! A journal that was opened again has no holes: the storage crate cuts it off behind its last batch and makes it longer with each write. Its syncs
+//! cost what they cost, until the next journal is begun.
+
+use std::{
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    holes::{data_end, fill, writes_in_place},
+    journal::all_journals,
+};
+
+/// What a batch takes in the journal beside its keys and values: its beginning, its end and the number of its commit.
+const BATCH_BYTES: u64 = 13 + 13 + WRITE_BYTES + 16;
+/// What each write takes there, with the byte of its space.
+const WRITE_BYTES: u64 = 21 + 1;
+
+/// What is written ahead at once: as much as the journal has, so that small databases stay small, between these bounds.
+const PORTION_BYTES_MIN: u64 = 256 << 10;
+const PORTION_BYTES_MAX: u64 = 1 << 20;
+
+/// A portion is added when less than this is left of the one before.
+const LEFT_BYTES_MIN: u64 = 128 << 10;
+
+/// A group of more bytes pays more for its bytes than for its blocks, and would pay for writing them twice.
+const GROUP_BYTES_MAX: u64 = 256 << 10;
+
+const PAGE_BYTES: u64 = 4 << 10;
+
+/// The journal that is being written, and how far zeros are ahead.
+pub(super) struct Ahead {
+    directory: PathBuf,
+    journal: Option<Journal>,
+    /// What was written since the journal was last looked at.
+    group_bytes: u64,
+}
+
+struct Journal {
+    file: Arc<File>,
+    /// Where the next journal will be.
+    next: PathBuf,
+    length: u64,
+    /// No batch ends behind this place.
+    written: u64,
+    /// Where the zeros end.
+    prepared: u64,
+}
+
+impl Ahead {
+    /// Begins with the newest journal of a database that nobody writes to yet.
+    pub(super) fn new(directory: PathBuf) -> Ahead {
+        let journal = newest(&directory);
+        Ahead { directory, journal, group_bytes: 0 }
+    }
+
+    /// Notes that a batch is written to the journal.
+    pub(super) fn note_batch(&mut self, writes: usize, bytes: usize) {
+        self.group_bytes += BATCH_BYTES + WRITE_BYTES * writes as u64 + bytes as u64;
+    }
+
+    /// Where the journal's last batch ends, as far as is known.
+    #[cfg(test)]
+    pub(super) fn written(&self) -> u64 {
+        self.journal.as_ref().map_or(0, |journal| journal.written)
+    }
+
+    /// Whether there is something to extend. Asked once for each group.
+    pub(super) fn is_due(&mut self) -> bool {
+        let group_bytes = std::mem::take(&mut self.group_bytes);
+        if self.journal.as_ref().is_some_and(|journal| journal.next.exists()) {
+            self.journal = newest(&self.directory);
+        }
+        let Some(journal) = &mut self.journal else { return false };
+        // In a new journal that is more than there is, if some of it went to the one before.
+        journal.written += group_bytes;
+        group_bytes <= GROUP_BYTES_MAX
+            && journal.prepared < journal.length
+            && journal.written + LEFT_BYTES_MIN > journal.prepared
+    }
+
+    /// Writes the next portion. Returns the file, to be synced, if there was a place for it.
+    pub(super) fn extend(&mut self) -> io::Result<Option<Arc<File>>> {
+        let Some(journal) = &mut self.journal else { return Ok(None) };
+        // Whole pages: one that is written in part is no hole.
+        let begin = journal.written.max(journal.prepared).next_multiple_of(PAGE_BYTES);
+        let portion = journal.written.clamp(PORTION_BYTES_MIN, PORTION_BYTES_MAX);
+        let end = (begin + portion.next_multiple_of(PAGE_BYTES)).min(journal.length);
+        journal.prepared = end.max(journal.prepared);
+        if begin < end && fill(&journal.file, begin, end)? {
+            Ok(Some(journal.file.clone()))
+        } else {
+            Ok(None)
+        }
+    }
+}
+
+/// The newest journal, where writing ahead is known to help.
+fn newest(directory: &Path) -> Option<Journal> {
+    let path = all_journals(directory).ok()?.pop()?;
+    let number: u64 = path.file_stem()?.to_str()?.parse().ok()?;
+    let file = File::options().write(true).open(&path).ok()?;
+    if !writes_in_place(&file) {
+        return None;
+    }
+    let length = file.metadata().ok()?.len();
+    let written = data_end(&file).ok()?;
+    Some(Journal {
+        file: Arc::new(file),
+        next: path.with_file_name(format!("{}.jnl", number + 1)),
+        length,
+        written,
+        prepared: written,
+    })
+}
