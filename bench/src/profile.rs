@@ -41,7 +41,7 @@ fn transactions(engine: &Engine, count: usize) {
         .map(|n| {
             let actions = [0, 1, 2].map(|k| TransactWriteItem {
                 put: Some(Put {
-                    item: Some(item(n * 3 + k)),
+                    item: Some(item(n * 3 + k).into()),
                     table_name: Some("Items".to_owned()),
                     ..Put::default()
                 }),

@@ -4,11 +4,13 @@
 //! A wrong JSON type is a SerializationException in DynamoDB's words; a value of the right type that DynamoDB refuses
 //! is written down as a [`Fault`], because it is reported only after the field rules.
 //!
-//! Path of a request: bytes -> [`Reader`] -> [`Wire::read`] of its shape -> typed request with its faults.
+//! Path of a request: bytes -> [`Reader`] -> [`Wire::read`] of its shape -> typed request with its faults. Items that are to be stored are
+//! read straight into their stored form (`item.rs`), values that expressions work with become trees (`value.rs`).
 //! Path of a reply: typed reply -> [`Wire::write`] -> bytes.
 
 mod error;
 mod fault;
+mod item;
 mod read;
 mod value;
 mod wire;

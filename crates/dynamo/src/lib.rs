@@ -28,6 +28,6 @@ pub use number::{DIGITS_MAX, ENCODED_BYTES_MAX, Number, NumberError, NumberRef};
 pub use operation::{Choice, Operation, Reply};
 pub use size::{item_size_bytes, value_size_bytes};
 pub use stored::{
-    Attributes, Elements, ItemBuilder, List, NotAnItem, Shape, StoredItem, StoredValue, ValueRef,
+    Attributes, Elements, ItemBuilder, ItemEditor, List, NotAnItem, Shape, StoredItem, StoredValue, ValueRef,
 };
 pub use value::{Item, Map, Value, ValueType};

@@ -14,16 +14,22 @@
 //!         M: varint(count) { varint(name) name varint(value) value }*            names ascending
 //! ```
 //!
-//! Path of an item: [`Item`] -> [`StoredItem::encode`] -> store -> [`StoredItem`] -> [`ValueRef`] for conditions,
+//! Path of an item: JSON of a request, or [`Item`] -> [`StoredItem`] -> store -> [`StoredItem`] -> [`ValueRef`] for conditions,
 //! JSON for answers, [`StoredItem::decode`] for updates.
+
+mod draft;
+mod write;
 
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
 
+pub(crate) use draft::{Draft, Open};
+pub use write::{ItemBuilder, ItemEditor};
+
 use crate::number::NumberRef;
 use crate::size::{CONTAINER_BYTES, ELEMENT_BYTES};
-use crate::{Item, Map, Number, Value, ValueType};
+use crate::{Item, Map, Value, ValueType};
 
 /// An item in its stored form. Cloning it copies nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,14 +115,7 @@ const TAG_M: u8 = 11;
 impl StoredItem {
     /// Encodes an item.
     pub fn encode(item: &Item) -> StoredItem {
-        let size_bytes = crate::size::item_size_bytes(item);
-        let mut builder = ItemBuilder::with_capacity(64 + size_bytes * 5 / 4);
-        builder.size_bytes = size_bytes;
-        for (name, value) in item {
-            put_part(&mut builder.attributes, name.as_bytes());
-            put_value(&mut builder.attributes, value);
-        }
-        builder.finish()
+        write::encode_item(item)
     }
 
     /// Takes bytes that [`StoredItem::as_bytes`] gave.
@@ -168,48 +167,17 @@ impl StoredItem {
     }
 }
 
-/// Builds a stored item from attributes that come in ascending order of their names.
-#[derive(Debug, Default)]
-pub struct ItemBuilder {
-    attributes: Vec<u8>,
-    size_bytes: usize,
+impl Default for StoredItem {
+    /// An item without attributes.
+    fn default() -> StoredItem {
+        // Its size.
+        StoredItem { bytes: Bytes::from_static(&[0]) }
+    }
 }
 
-/// Room left at the front for the size, which is known last.
-const SIZE_BYTES_MAX: usize = 5;
-
-impl ItemBuilder {
-    /// A builder with room for so many bytes.
-    pub fn with_capacity(bytes: usize) -> ItemBuilder {
-        let mut attributes = Vec::with_capacity(bytes + SIZE_BYTES_MAX);
-        attributes.resize(SIZE_BYTES_MAX, 0);
-        ItemBuilder { attributes, size_bytes: 0 }
-    }
-
-    /// Adds an attribute; its name comes after all earlier ones.
-    pub fn push(&mut self, name: &str, value: &Value) {
-        self.size_bytes += name.len() + crate::size::value_size_bytes(value);
-        put_part(&mut self.attributes, name.as_bytes());
-        put_value(&mut self.attributes, value);
-    }
-
-    /// Adds an attribute whose value is in its stored form already.
-    pub fn push_stored(&mut self, name: &str, value: ValueRef<'_>) {
-        self.size_bytes += name.len() + value.size_bytes();
-        put_part(&mut self.attributes, name.as_bytes());
-        put_part(&mut self.attributes, value.bytes);
-    }
-
-    /// The item.
-    pub fn finish(mut self) -> StoredItem {
-        self.attributes.resize(self.attributes.len().max(SIZE_BYTES_MAX), 0);
-        let mut header = Vec::with_capacity(SIZE_BYTES_MAX);
-        put_varint(&mut header, self.size_bytes);
-        let start = SIZE_BYTES_MAX - header.len();
-        if let Some(room) = self.attributes.get_mut(start..SIZE_BYTES_MAX) {
-            room.copy_from_slice(&header);
-        }
-        StoredItem { bytes: Bytes::from(self.attributes).slice(start..) }
+impl From<Item> for StoredItem {
+    fn from(item: Item) -> StoredItem {
+        StoredItem::encode(&item)
     }
 }
 
@@ -217,7 +185,7 @@ impl StoredValue {
     /// Encodes a value.
     pub fn encode(value: &Value) -> StoredValue {
         let mut bytes = Vec::with_capacity(16);
-        encode_value(value, &mut bytes);
+        write::encode_value(value, &mut bytes);
         StoredValue { bytes }
     }
 
@@ -285,6 +253,10 @@ impl<'a> ValueRef<'a> {
 
     /// The size DynamoDB counts for the value, without its name.
     pub fn size_bytes(self) -> usize {
+        // The bytes of texts need no look.
+        if let Some(text) = self.text_bytes() {
+            return text.len();
+        }
         match self.shape() {
             Shape::S(text) => text.len(),
             Shape::N(number) => number.size_bytes(),
@@ -423,97 +395,6 @@ impl<'a> Iterator for Attributes<'a> {
         let bytes = take_part(&mut self.bytes)?;
         Some((name, ValueRef { bytes }))
     }
-}
-
-fn encode_value(value: &Value, bytes: &mut Vec<u8>) {
-    match value {
-        Value::S(text) => put_tagged(bytes, TAG_S, text.as_bytes()),
-        Value::N(number) => {
-            bytes.push(TAG_N);
-            number.encode(bytes);
-        }
-        Value::B(binary) => put_tagged(bytes, TAG_B, binary),
-        Value::Bool(false) => bytes.push(TAG_FALSE),
-        Value::Bool(true) => bytes.push(TAG_TRUE),
-        Value::Null => bytes.push(TAG_NULL),
-        Value::Ss(set) => put_set(bytes, TAG_SS, set, |bytes, text| put_part(bytes, text.as_bytes())),
-        Value::Ns(set) => {
-            put_set(bytes, TAG_NS, set, |bytes, number| {
-                put_counted(bytes, |bytes| Number::encode(*number, bytes));
-            });
-        }
-        Value::Bs(set) => put_set(bytes, TAG_BS, set, |bytes, binary| put_part(bytes, binary)),
-        Value::L(list) => {
-            bytes.push(TAG_L);
-            put_varint(bytes, list.len());
-            for value in list {
-                put_value(bytes, value);
-            }
-        }
-        Value::M(map) => {
-            bytes.push(TAG_M);
-            put_varint(bytes, map.len());
-            for (name, value) in map {
-                put_part(bytes, name.as_bytes());
-                put_value(bytes, value);
-            }
-        }
-    }
-}
-
-fn put_tagged(bytes: &mut Vec<u8>, tag: u8, payload: &[u8]) {
-    bytes.push(tag);
-    bytes.extend_from_slice(payload);
-}
-
-fn put_set<E>(bytes: &mut Vec<u8>, tag: u8, set: &BTreeSet<E>, put: impl Fn(&mut Vec<u8>, &E)) {
-    bytes.push(tag);
-    put_varint(bytes, set.len());
-    for element in set {
-        put(bytes, element);
-    }
-}
-
-/// Appends a length and the bytes.
-fn put_part(bytes: &mut Vec<u8>, part: &[u8]) {
-    put_varint(bytes, part.len());
-    bytes.extend_from_slice(part);
-}
-
-/// Appends a value with its length before it. The length of a text or binary is known beforehand.
-fn put_value(bytes: &mut Vec<u8>, value: &Value) {
-    let (tag, payload) = match value {
-        Value::S(text) => (TAG_S, text.as_bytes()),
-        Value::B(binary) => (TAG_B, &**binary),
-        _ => return put_counted(bytes, |bytes| encode_value(value, bytes)),
-    };
-    put_varint(bytes, payload.len() + 1);
-    put_tagged(bytes, tag, payload);
-}
-
-/// Appends what `write` writes, with its length before it. Most parts are short, so one byte is kept for the length
-/// and the part is moved only when it needs more.
-fn put_counted(bytes: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
-    let start = bytes.len();
-    bytes.push(0);
-    write(bytes);
-    let length = bytes.len() - start - 1;
-    if let (Ok(short @ 0..0x80), Some(first)) = (u8::try_from(length), bytes.get_mut(start)) {
-        *first = short;
-        return;
-    }
-    let mut header = Vec::with_capacity(SIZE_BYTES_MAX);
-    put_varint(&mut header, length);
-    bytes.splice(start..=start, header);
-}
-
-#[allow(clippy::cast_possible_truncation, reason = "seven bits at a time")]
-fn put_varint(bytes: &mut Vec<u8>, mut value: usize) {
-    while value >= 0x80 {
-        bytes.push((value & 0x7F) as u8 | 0x80);
-        value >>= 7;
-    }
-    bytes.push((value & 0x7F) as u8);
 }
 
 #[inline]

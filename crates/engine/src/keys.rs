@@ -1,8 +1,8 @@
 //! Keys of requests, checked against a table: what comes out can be looked up.
 
 use dynamo::{
-    ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, StoredItem, Value,
-    ValueRef, ValueType,
+    ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, StoredItem, ValueRef,
+    ValueType,
 };
 
 use crate::layout::{ItemKey, KeyAttribute, KeySchema};
@@ -26,21 +26,21 @@ pub(crate) fn check_key(table: &Table, key: &Item) -> Result<ItemKey, ApiError> 
 }
 
 /// The key of an item that is to be stored: the key attributes are among the others.
-pub(crate) fn check_item_key(table: &Table, item: &Item) -> Result<ItemKey, ApiError> {
+pub(crate) fn check_item_key(table: &Table, item: &StoredItem) -> Result<ItemKey, ApiError> {
     ItemKey::from_values(table.id, &table.schema, |attribute| {
         let name = &attribute.name;
         let value = item
             .get(name)
             .ok_or_else(|| ApiError::validation(format!("{INVALID}Missing the key {name} in the item")))?;
-        match KeyValue::from_value(value).filter(|value| value.key_type() == attribute.key_type) {
+        match KeyValue::from_stored(value).filter(|value| value.key_type() == attribute.key_type) {
             Some(value) => check_key_value(&table.schema, attribute, value).map(|()| value),
-            None => Err(type_mismatch(attribute, value)),
+            None => Err(type_mismatch(attribute, value.value_type())),
         }
     })
 }
 
-fn type_mismatch(attribute: &KeyAttribute, value: &Value) -> ApiError {
-    let (expected, actual) = (attribute.key_type.name(), value.value_type().name());
+fn type_mismatch(attribute: &KeyAttribute, actual: ValueType) -> ApiError {
+    let (expected, actual) = (attribute.key_type.name(), actual.name());
     ApiError::validation(format!(
         "{INVALID}Type mismatch for key {} expected: {expected} actual: {actual}",
         attribute.name

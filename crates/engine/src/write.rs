@@ -39,6 +39,13 @@ pub(crate) enum Action {
     Check,
 }
 
+/// True if two of several writes are to one item.
+pub(crate) fn has_item_twice<'a>(writes: impl Iterator<Item = &'a ItemWrite>) -> bool {
+    let mut places: Vec<_> = writes.map(|write| (write.table.id, &write.key)).collect();
+    places.sort_unstable();
+    !places.is_sorted_by(|one, two| one < two)
+}
+
 /// What happened.
 pub(crate) struct Written {
     pub(crate) table: Arc<Table>,

@@ -4,13 +4,13 @@
 //! is removed from or added to it; an index beyond its end appends, smaller indexes first.
 //!
 //! Path of an update: values of SET are computed from the old item -> the top-level attributes that are changed inside are
-//! decoded and changed -> they are merged with the others, which are copied as stored. What is only moved, from the request
+//! decoded and changed -> they take their places among the others, whose bytes are copied as they are ([`ItemEditor`]). What is only moved, from the request
 //! or from another attribute, is copied as stored too.
 
 use std::collections::BTreeMap;
 
 use dynamo::{
-    ApiError, Item, ItemBuilder, Number, NumberError, Shape, StoredItem, StoredValue, Value, ValueRef,
+    ApiError, Item, ItemEditor, Number, NumberError, Shape, StoredItem, StoredValue, Value, ValueRef,
     ValueType,
 };
 
@@ -274,29 +274,15 @@ fn in_order<'a>(mut actions: Vec<(&'a Action, Option<New<'a>>)>) -> Vec<(&'a Act
 
 /// The item with the changed attributes in their places.
 fn merge(base: &StoredItem, changes: &Changes<'_>) -> StoredItem {
-    let mut builder = ItemBuilder::with_capacity(base.as_bytes().len() + 64);
-    let mut changes = changes.iter().peekable();
-    for (name, value) in base.attributes() {
-        while let Some((changed, new)) = changes.next_if(|(changed, _)| **changed < name) {
-            push(&mut builder, changed, new.as_ref());
-        }
-        match changes.next_if(|(changed, _)| **changed == name) {
-            Some((_, new)) => push(&mut builder, name, new.as_ref()),
-            None => builder.push_stored(name, value),
+    let mut editor = ItemEditor::new(base);
+    for (name, value) in changes {
+        match value {
+            Some(New::Stored(value)) => editor.put_stored(name, *value),
+            Some(New::Built(value)) => editor.put(name, value),
+            None => editor.remove(name),
         }
     }
-    for (changed, new) in changes {
-        push(&mut builder, changed, new.as_ref());
-    }
-    builder.finish()
-}
-
-fn push(builder: &mut ItemBuilder, name: &str, value: Option<&New<'_>>) {
-    match value {
-        Some(New::Stored(value)) => builder.push_stored(name, *value),
-        Some(New::Built(value)) => builder.push(name, value),
-        None => {}
-    }
+    editor.finish()
 }
 
 impl Assigned {

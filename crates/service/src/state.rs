@@ -40,7 +40,7 @@ pub(crate) fn put(place: &ItemKey, content: Item, condition: Option<(&str, Item)
         (Some(text.to_owned()), Some(values).filter(|values| !values.is_empty()))
     });
     let put = Put {
-        item: Some(item),
+        item: Some(item.into()),
         table_name: Some(place.table.clone()),
         condition_expression: condition,
         expression_attribute_values: values,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use dynamo::Item;
 use dynamo::operation::{BatchWriteItem, PutItem, PutRequest, WriteRequest};
+use dynamo::{Item, StoredItem};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::database::{Database, Place, expect_reply};
@@ -125,7 +125,7 @@ impl Work<'_> {
         let items = std::mem::take(&mut self.waiting);
         self.count += items.len() as u64;
         let put = |item: &Item| WriteRequest {
-            put_request: Some(PutRequest { item: Some(item.clone()), ..PutRequest::default() }),
+            put_request: Some(PutRequest { item: Some(StoredItem::encode(item)), ..PutRequest::default() }),
             ..WriteRequest::default()
         };
         match self.write_batch(items.iter().map(put).collect()) {
@@ -154,8 +154,11 @@ impl Work<'_> {
     }
 
     fn write_one(&self, item: Item) -> Result<(), Failure> {
-        let request =
-            PutItem { table_name: Some(self.table.to_owned()), item: Some(item), ..PutItem::default() };
+        let request = PutItem {
+            table_name: Some(self.table.to_owned()),
+            item: Some(item.into()),
+            ..PutItem::default()
+        };
         self.database.run(request).map(drop)
     }
 }

@@ -272,7 +272,9 @@ fn action(
     let (table, key) = (place.table.clone(), || place.key.clone());
     let mut action = TransactWriteItem::default();
     match body {
-        Body::Put(item) => action.put = conditional!(Put { item: item }, table, condition, placeholders),
+        Body::Put(item) => {
+            action.put = conditional!(Put { item: item.into() }, table, condition, placeholders)
+        }
         Body::Update(_) | Body::Verbatim(..) => {
             let update_expression = update.unwrap_or_default();
             action.update = conditional!(

@@ -146,7 +146,7 @@ impl Tables {
             Ok((place, new))
         };
         if let Some(put) = &action.put {
-            let item = put.item.clone().unwrap();
+            let item = put.item.as_ref().unwrap().decode();
             let (place, _) = check(
                 &put.table_name,
                 &item,

@@ -3,6 +3,7 @@
 use jiter::{Jiter, JiterError, Peek};
 
 use super::{Fault, ValueFault, Wire};
+use crate::stored::Draft;
 use crate::{ApiError, ErrorKind};
 
 /// Where a value stands; DynamoDB names a wrong type differently in each place.
@@ -19,11 +20,17 @@ pub(crate) enum Place {
 pub(crate) struct Reader<'j> {
     json: Jiter<'j>,
     fault: Option<Fault>,
+    /// Where items are written while they are read; kept, so that the items of one request share its room.
+    draft: Draft,
+    json_bytes: usize,
 }
+
+/// Most items need no more room than this while they are read.
+const DRAFT_BYTES: usize = 4096;
 
 impl<'j> Reader<'j> {
     pub(crate) fn new(json: &'j [u8]) -> Reader<'j> {
-        Reader { json: Jiter::new(json), fault: None }
+        Reader { json: Jiter::new(json), fault: None, draft: Draft::default(), json_bytes: json.len() }
     }
 
     /// Reads a whole document of this shape.
@@ -50,6 +57,19 @@ impl<'j> Reader<'j> {
     pub(crate) fn member<T: Wire>(&mut self) -> Result<T, ApiError> {
         let peek = self.peek()?;
         T::read(self, peek, Place::Member)
+    }
+
+    /// The room in which an item is written while it is read.
+    pub(crate) fn take_draft(&mut self) -> Draft {
+        let mut draft = std::mem::take(&mut self.draft);
+        draft.truncate(0);
+        draft.reserve((self.json_bytes - self.json.current_index()).min(DRAFT_BYTES));
+        draft
+    }
+
+    /// Keeps the room for the next item.
+    pub(crate) fn give_draft_back(&mut self, draft: Draft) {
+        self.draft = draft;
     }
 
     /// Steps over a value.
@@ -165,9 +185,16 @@ impl<'j> Reader<'j> {
 
     /// Base64 text.
     pub(crate) fn binary(&mut self, peek: Peek) -> Result<Vec<u8>, ApiError> {
+        let mut bytes = Vec::new();
+        self.binary_into(peek, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Base64 text; its bytes are appended.
+    pub(crate) fn binary_into(&mut self, peek: Peek, bytes: &mut Vec<u8>) -> Result<(), ApiError> {
         match peek {
-            Peek::String => decode_base64(self.json.known_str()?),
-            Peek::Null => self.null().map(|()| Vec::new()),
+            Peek::String => decode_base64(self.json.known_str()?, bytes),
+            Peek::Null => self.null(),
             Peek::Array => Err(wrong("Unrecognized collection type class java.nio.ByteBuffer")),
             Peek::Object => Err(wrong("Start of structure or map found where not expected")),
             _ => Err(wrong("only base-64-encoded strings are convertible to bytes")),
@@ -197,9 +224,9 @@ impl<'j> Reader<'j> {
     }
 
     /// Says at which key of a map the fault just found stands.
-    pub(crate) fn place_fault_at_key(&mut self, key: &str) {
+    pub(crate) fn place_fault_at_key<'k>(&mut self, key: impl FnOnce() -> &'k str) {
         if let Some(fault) = self.fault.as_mut().filter(|fault| fault.key.is_none()) {
-            fault.key = Some(key.to_owned());
+            fault.key = Some(key().to_owned());
         }
     }
 
@@ -252,7 +279,7 @@ fn wrong_collection(place: Place) -> ApiError {
     })
 }
 
-fn decode_base64(text: &str) -> Result<Vec<u8>, ApiError> {
+fn decode_base64(text: &str, bytes: &mut Vec<u8>) -> Result<(), ApiError> {
     use base64::Engine as _;
     if !text.len().is_multiple_of(4) {
         let length = text.len();
@@ -261,6 +288,6 @@ fn decode_base64(text: &str) -> Result<Vec<u8>, ApiError> {
         )));
     }
     base64::engine::general_purpose::STANDARD
-        .decode(text)
+        .decode_vec(text, bytes)
         .map_err(|_| wrong("Invalid last non-pad Base64 character dectected"))
 }

@@ -14,7 +14,8 @@ use crate::{
     ApiError, Attributes, Item, Map, Number, NumberError, Shape, StoredItem, Value, ValueRef, ValueType,
 };
 
-const CLASS: &str = "com.amazonaws.dynamodb.v20120810.AttributeValue";
+/// By which DynamoDB names attribute values in messages.
+pub(super) const CLASS: &str = "com.amazonaws.dynamodb.v20120810.AttributeValue";
 
 /// Reads an item from DynamoDB JSON; refuses what DynamoDB refuses in an item.
 pub fn read_item(json: &[u8]) -> Result<Item, ApiError> {
@@ -92,7 +93,8 @@ fn read_typed(
     }))
 }
 
-fn read_number(reader: &mut Reader<'_>, peek: Peek) -> Result<Number, ApiError> {
+/// Reads the text of a number.
+pub(super) fn read_number(reader: &mut Reader<'_>, peek: Peek) -> Result<Number, ApiError> {
     let text = reader.text(peek)?;
     let fault = match Number::parse(text) {
         Ok(number) => return Ok(number),

@@ -6,7 +6,7 @@ use std::io::Write as _;
 
 use jiter::Peek;
 
-use super::{Place, Reader, value, write_comma, write_stored_item, write_text, write_value};
+use super::{Place, Reader, item, value, write_comma, write_stored_item, write_text, write_value};
 use crate::operation::{Choice, Opaque, Timestamp};
 use crate::rules::{Path, Violations};
 use crate::{ApiError, Item, KeyType, StoredItem, Value};
@@ -251,7 +251,7 @@ impl<T: Wire> Wire for BTreeMap<String, T> {
         while let Some(name) = key {
             let peek = reader.peek()?;
             let value = T::read(reader, peek, Place::Element)?;
-            reader.place_fault_at_key(&name);
+            reader.place_fault_at_key(|| &name);
             map.insert(name, value);
             key = reader.next_key()?.map(str::to_owned);
         }
@@ -323,7 +323,7 @@ impl Wire for StoredItem {
     }
 
     fn read(reader: &mut Reader<'_>, peek: Peek, place: Place) -> Result<Self, ApiError> {
-        Item::read(reader, peek, place).map(|item| StoredItem::encode(&item))
+        item::read(reader, peek, place)
     }
 
     fn write(&self, out: &mut Vec<u8>) {

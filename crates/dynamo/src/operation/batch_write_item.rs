@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{
     Choice, ConsumedCapacity, ItemCollectionMetrics, ReturnConsumedCapacity, ReturnItemCollectionMetrics,
 };
-use crate::Item;
 use crate::rules::{BATCH_WRITE_ITEMS, REQUIRED};
+use crate::{Item, StoredItem};
 
 shape! {
     /// A delete in a batch.
@@ -18,7 +18,7 @@ shape! {
 shape! {
     /// A put in a batch.
     pub struct PutRequest with faults {
-        item: Option<Item> = "Item" => REQUIRED,
+        item: Option<StoredItem> = "Item" => REQUIRED,
     }
 }
 

@@ -7,7 +7,7 @@ use super::{
     ReturnConsumedCapacity, ReturnItemCollectionMetrics,
 };
 use crate::rules::{REQUIRED, TABLE};
-use crate::{Item, StoredItem, Value};
+use crate::{StoredItem, Value};
 
 choices! {
     /// Which attributes a write returns.
@@ -37,7 +37,7 @@ shape! {
     pub struct PutItem with faults {
         return_consumed_capacity: Option<Choice<ReturnConsumedCapacity>> = "ReturnConsumedCapacity",
         table_name: Option<String> = "TableName" => TABLE,
-        item: Option<Item> = "Item" => REQUIRED,
+        item: Option<StoredItem> = "Item" => REQUIRED,
         conditional_operator: Option<Choice<ConditionalOperator>> = "ConditionalOperator",
         expected: Option<BTreeMap<String, ExpectedAttributeValue>> = "Expected",
         return_values: Option<Choice<ReturnValues>> = "ReturnValues",
@@ -60,7 +60,7 @@ shape! {
 
 impl PutItem {
     /// A request to store this item.
-    pub fn new(table_name: impl Into<String>, item: Item) -> PutItem {
-        PutItem { table_name: Some(table_name.into()), item: Some(item), ..PutItem::default() }
+    pub fn new(table_name: impl Into<String>, item: impl Into<StoredItem>) -> PutItem {
+        PutItem { table_name: Some(table_name.into()), item: Some(item.into()), ..PutItem::default() }
     }
 }

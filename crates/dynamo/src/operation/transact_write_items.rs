@@ -7,7 +7,7 @@ use super::{
     ReturnValuesOnConditionCheckFailure,
 };
 use crate::rules::{ACTIONS, REQUIRED, TABLE, TOKEN};
-use crate::{Item, Value};
+use crate::{Item, StoredItem, Value};
 
 shape! {
     /// A condition that an item must meet.
@@ -24,7 +24,7 @@ shape! {
 shape! {
     /// An item to store.
     pub struct Put with faults {
-        item: Option<Item> = "Item" => REQUIRED,
+        item: Option<StoredItem> = "Item" => REQUIRED,
         table_name: Option<String> = "TableName" => TABLE,
         condition_expression: Option<String> = "ConditionExpression",
         expression_attribute_names: Option<BTreeMap<String, String>> = "ExpressionAttributeNames",

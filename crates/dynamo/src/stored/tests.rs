@@ -1,4 +1,5 @@
 use super::*;
+use crate::Number;
 use crate::size::item_size_bytes;
 use crate::testing::{any_item, any_value};
 use proptest::prelude::*;
@@ -98,5 +99,36 @@ proptest! {
     fn foreign_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let foreign = StoredItem::from_bytes(Bytes::from(bytes));
         let _ = (foreign.decode(), foreign.check(), foreign.size_bytes(), foreign.get("a"));
+    }
+}
+
+/// What happens to an attribute: nothing, a value, or removal.
+type Edit = (String, Option<Value>);
+
+proptest! {
+    #[test]
+    fn an_edited_item_is_the_edited_tree(item in any_item(), edits in proptest::collection::btree_map("[a-e]|\\PC{1,8}", proptest::option::of(any_value()), 0..5), stored in any::<bool>()) {
+        let edits: Vec<Edit> = edits.into_iter().collect();
+        let base = StoredItem::encode(&item);
+        let mut editor = ItemEditor::new(&base);
+        let mut expected = item;
+        for (name, value) in &edits {
+            match value {
+                Some(value) if stored => editor.put_stored(name, StoredValue::encode(value).as_ref()),
+                Some(value) => editor.put(name, value),
+                None => editor.remove(name),
+            }
+            expected.remove(name);
+            expected.extend(value.clone().map(|value| (name.clone(), value)));
+        }
+        prop_assert_eq!(editor.finish(), StoredItem::encode(&expected));
+    }
+
+    #[test]
+    fn editing_damaged_bytes_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..100), name in "\\PC{0,3}") {
+        let foreign = StoredItem::from_bytes(Bytes::from(bytes));
+        let mut editor = ItemEditor::new(&foreign);
+        editor.put(&name, &Value::Null);
+        let _ = editor.finish().check();
     }
 }

@@ -1,6 +1,6 @@
 //! BatchWriteItem: puts and deletes up to 25 items.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dynamo::operation::{
@@ -20,7 +20,7 @@ use crate::fault::Fault;
 use crate::keys::{check_index_keys, check_item_key, check_key};
 use crate::layout::{ItemKey, KeyAttribute};
 use crate::table::{KEY_MISMATCH, Table};
-use crate::write::{Action, ITEM_BYTES_MAX, ITEM_TOO_LARGE, ItemWrite, Written};
+use crate::write::{Action, ITEM_BYTES_MAX, ITEM_TOO_LARGE, ItemWrite, Written, has_item_twice};
 
 /// The most writes in one request.
 const WRITES_MAX: usize = 25;
@@ -49,7 +49,7 @@ struct Checked {
 
 /// Exactly one of the two members of a WriteRequest.
 enum ItemRequest {
-    Put(Item),
+    Put(StoredItem),
     Delete(Item),
 }
 
@@ -93,7 +93,7 @@ fn check_request(request: WriteRequest) -> Result<ItemRequest, ApiError> {
         (Some(put), None) => {
             put.faults.check("Item")?;
             let item = put.item.unwrap_or_default();
-            if dynamo::item_size_bytes(&item) > ITEM_BYTES_MAX {
+            if item.size_bytes() > ITEM_BYTES_MAX {
                 return Err(ApiError::validation(ITEM_TOO_LARGE));
             }
             Ok(ItemRequest::Put(item))
@@ -114,7 +114,7 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
         let table = find_table(catalog, Some(&name))?;
         let writes =
             requests.into_iter().map(|request| bind_write(&table, request)).collect::<Result<Vec<_>, _>>()?;
-        if writes.iter().map(|write| &write.key).collect::<BTreeSet<_>>().len() < writes.len() {
+        if has_item_twice(writes.iter()) {
             return Err(ApiError::validation(DUPLICATE_KEYS));
         }
         tables.push(BoundTable { name, table, writes });
@@ -126,9 +126,8 @@ fn bind_write(table: &Arc<Table>, request: ItemRequest) -> Result<ItemWrite, Api
     let (key, action) = match request {
         ItemRequest::Put(item) => {
             let key = check_batch_key(table, &item)?;
-            let stored = StoredItem::encode(&item);
-            check_index_keys(table, |name| stored.get(name))?;
-            (key, Action::Put(stored))
+            check_index_keys(table, |name| item.get(name))?;
+            (key, Action::Put(item))
         }
         ItemRequest::Delete(key) => (check_key(table, &key)?, Action::Delete),
     };
@@ -137,9 +136,9 @@ fn bind_write(table: &Arc<Table>, request: ItemRequest) -> Result<ItemWrite, Api
 
 // A batch says less than a put about a key attribute that is missing or of another type. Seen on DynamoDB by others; script
 // batch_write_item/rejections.txt.
-fn check_batch_key(table: &Table, item: &Item) -> Result<ItemKey, ApiError> {
+fn check_batch_key(table: &Table, item: &StoredItem) -> Result<ItemKey, ApiError> {
     let has_type = |attribute: &KeyAttribute| {
-        let value = item.get(&attribute.name).and_then(KeyValue::from_value);
+        let value = item.get(&attribute.name).and_then(KeyValue::from_stored);
         value.is_some_and(|value| value.key_type() == attribute.key_type)
     };
     if !table.schema.attributes().all(has_type) {

@@ -1,7 +1,7 @@
 //! PutItem: stores an item in the place of the one with the same key.
 
 use dynamo::operation::{PutItem, PutItemReply};
-use dynamo::{ApiError, Item, StoredItem};
+use dynamo::{ApiError, StoredItem};
 use expression::Condition;
 
 use super::Decide;
@@ -33,8 +33,7 @@ pub(super) fn decide(
 
 struct Checked {
     table_name: Option<String>,
-    item: Item,
-    stored: StoredItem,
+    item: StoredItem,
     condition: Option<Condition>,
     asked: Asked,
 }
@@ -53,13 +52,11 @@ fn check(mut request: PutItem) -> Result<Checked, ApiError> {
     request.faults.check("Item")?;
     let return_values = ReturnValuesAsked::old_or_none(request.return_values.as_ref())?;
     let item = request.item.take().unwrap_or_default();
-    let stored = StoredItem::encode(&item);
-    if stored.size_bytes() > ITEM_BYTES_MAX {
+    if item.size_bytes() > ITEM_BYTES_MAX {
         return Err(ApiError::validation(ITEM_TOO_LARGE));
     }
     Ok(Checked {
         item,
-        stored,
         condition: parameters.bind()?,
         table_name: request.table_name,
         asked: Asked {
@@ -74,8 +71,8 @@ fn check(mut request: PutItem) -> Result<Checked, ApiError> {
 fn bind(checked: Checked, catalog: &Catalog) -> Result<SingleWrite, ApiError> {
     let table = find_table(catalog, checked.table_name.as_deref())?;
     let key = check_item_key(&table, &checked.item)?;
-    check_index_keys(&table, |name| checked.stored.get(name))?;
-    let write = ItemWrite { table, key, action: Action::Put(checked.stored), condition: checked.condition };
+    check_index_keys(&table, |name| checked.item.get(name))?;
+    let write = ItemWrite { table, key, action: Action::Put(checked.item), condition: checked.condition };
     Ok(SingleWrite { write, asked: checked.asked })
 }
 

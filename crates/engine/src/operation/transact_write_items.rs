@@ -1,6 +1,6 @@
 //! TransactWriteItems: up to 100 writes and checks, all or none.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use dynamo::operation::{
@@ -22,7 +22,7 @@ use crate::fault::Fault;
 use crate::keys::{check_index_keys, check_item_key, check_key, is_empty_key};
 use crate::table::Table;
 use crate::token::Token;
-use crate::write::{Action, ITEM_BYTES_MAX, ITEM_TOO_LARGE, ItemWrite, Refusal, Written};
+use crate::write::{Action, ITEM_BYTES_MAX, ITEM_TOO_LARGE, ItemWrite, Refusal, Written, has_item_twice};
 
 /// Said of a transaction with two actions on one item.
 pub(super) const ONE_ITEM_TWICE: &str = "Transaction request cannot include multiple operations on one item";
@@ -65,7 +65,7 @@ struct CheckedAction {
 }
 
 enum Target {
-    Put(Item),
+    Put(StoredItem),
     Update(Item, Box<Update>),
     Delete(Item),
     Check(Item),
@@ -107,9 +107,8 @@ fn check(mut request: TransactWriteItems) -> Result<Checked, ApiError> {
 impl Target {
     fn size_bytes(&self) -> usize {
         match self {
-            Target::Put(item) | Target::Update(item, _) | Target::Delete(item) | Target::Check(item) => {
-                dynamo::item_size_bytes(item)
-            }
+            Target::Put(item) => item.size_bytes(),
+            Target::Update(key, _) | Target::Delete(key) | Target::Check(key) => dynamo::item_size_bytes(key),
         }
     }
 }
@@ -152,7 +151,7 @@ fn check_put(put: dynamo::operation::Put) -> Result<CheckedAction, ApiError> {
     put.faults.check("Item")?;
     let condition = parameters.bind()?;
     let item = put.item.unwrap_or_default();
-    if dynamo::item_size_bytes(&item) > ITEM_BYTES_MAX {
+    if item.size_bytes() > ITEM_BYTES_MAX {
         return Err(ApiError::validation(ITEM_TOO_LARGE));
     }
     Ok(CheckedAction {
@@ -204,21 +203,18 @@ fn check_update_action(update: dynamo::operation::Update) -> Result<CheckedActio
 
 fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
     let mut writes = Vec::with_capacity(checked.actions.len());
-    let mut reasons = vec![CancellationReason::NONE; checked.actions.len()];
-    for (action, reason) in checked.actions.into_iter().zip(&mut reasons) {
+    let mut reasons = Reasons::of(checked.actions.len());
+    for (number, action) in checked.actions.into_iter().enumerate() {
         match bind_action(action, catalog) {
             Ok(bound) => writes.push(bound),
-            Err(error) if is_reason(&error) => *reason = refused(error),
+            Err(error) if is_reason(&error) => reasons.add(number, refused(error)),
             Err(error) => return Err(error),
         }
     }
-    let places: BTreeSet<_> = writes.iter().map(|bound| (bound.write.table.id, &bound.write.key)).collect();
-    if places.len() < writes.len() {
+    if has_item_twice(writes.iter().map(|bound| &bound.write)) {
         return Err(ApiError::validation(ONE_ITEM_TWICE));
     }
-    if writes.len() < reasons.len() {
-        return Err(cancelled(reasons));
-    }
+    reasons.check()?;
     Ok(Bound { writes, token: checked.token, asked: checked.asked })
 }
 
@@ -227,9 +223,8 @@ fn bind_action(checked: CheckedAction, catalog: &Catalog) -> Result<BoundWrite, 
     let (key, action) = match checked.target {
         Target::Put(item) => {
             let key = check_item_key(&table, &item)?;
-            let stored = StoredItem::encode(&item);
-            check_index_keys(&table, |name| stored.get(name))?;
-            (key, Action::Put(stored))
+            check_index_keys(&table, |name| item.get(name))?;
+            (key, Action::Put(item))
         }
         Target::Update(key, update) => {
             let item_key = check_key(&table, &key)?;
@@ -261,35 +256,62 @@ fn write(bound: &Bound, latest: &Latest<'_>) -> Result<(TransactWriteItemsReply,
 
 /// Adds the writes of a transaction, unless one of them would make an item collection too large.
 pub(super) fn add_all(written: &[Written], changes: &mut Changes, latest: &Latest<'_>) -> Result<(), Fault> {
-    let mut reasons = vec![CancellationReason::NONE; written.len()];
-    let mut is_cancelled = false;
-    for (written, reason) in written.iter().zip(&mut reasons) {
+    let mut reasons = Reasons::of(written.len());
+    for (number, written) in written.iter().enumerate() {
         match written.add_to(changes, latest) {
             Ok(()) => {}
             Err(Fault::Api(error)) if error.kind == ErrorKind::ItemCollectionSizeLimitExceeded => {
                 let code = "ItemCollectionSizeLimitExceeded";
-                *reason = CancellationReason { code, message: Some(error.message), item: None };
-                is_cancelled = true;
+                let message = Some(error.message);
+                reasons.add(number, CancellationReason { code, message, item: None });
             }
             Err(fault) => return Err(fault),
         }
     }
-    if is_cancelled { Err(Fault::Api(cancelled(reasons))) } else { Ok(()) }
+    Ok(reasons.check()?)
 }
 
 /// Every action is decided even after one was refused: the client learns all reasons.
 fn decide_all(bound: &Bound, latest: &Latest<'_>) -> Result<Vec<Written>, Fault> {
     let mut written = Vec::with_capacity(bound.writes.len());
-    let mut reasons = vec![CancellationReason::NONE; bound.writes.len()];
-    for (action, reason) in bound.writes.iter().zip(&mut reasons) {
+    let mut reasons = Reasons::of(bound.writes.len());
+    for (number, action) in bound.writes.iter().enumerate() {
         match action.write.decide(latest) {
             Ok(decided) => written.push(decided),
-            Err(Refusal::Condition(item)) => *reason = condition_failed(item.filter(|_| action.with_item)),
-            Err(Refusal::Fault(Fault::Api(error))) if is_reason(&error) => *reason = refused(error),
+            Err(Refusal::Condition(item)) => {
+                reasons.add(number, condition_failed(item.filter(|_| action.with_item)));
+            }
+            Err(Refusal::Fault(Fault::Api(error))) if is_reason(&error) => {
+                reasons.add(number, refused(error))
+            }
             Err(Refusal::Fault(fault)) => return Err(fault),
         }
     }
-    if written.len() == bound.writes.len() { Ok(written) } else { Err(Fault::Api(cancelled(reasons))) }
+    reasons.check()?;
+    Ok(written)
+}
+
+/// Why a transaction is cancelled: one reason for each action, made room for once there is one.
+struct Reasons {
+    actions: usize,
+    list: Vec<CancellationReason>,
+}
+
+impl Reasons {
+    fn of(actions: usize) -> Reasons {
+        Reasons { actions, list: Vec::new() }
+    }
+
+    fn add(&mut self, action: usize, reason: CancellationReason) {
+        self.list.resize(self.actions, CancellationReason::NONE);
+        if let Some(place) = self.list.get_mut(action) {
+            *place = reason;
+        }
+    }
+
+    fn check(self) -> Result<(), ApiError> {
+        if self.list.is_empty() { Ok(()) } else { Err(cancelled(self.list)) }
+    }
 }
 
 pub(super) fn condition_failed(item: Option<StoredItem>) -> CancellationReason {

@@ -109,11 +109,11 @@ pub(crate) fn duplicate() -> ApiError {
 
 fn bind_insert(insert: Insert, catalog: &Catalog) -> Result<StatementWrite, ApiError> {
     let table = find_table(catalog, Some(&insert.into.table))?;
-    let key = check_item_key(&table, &insert.item)?;
-    if dynamo::item_size_bytes(&insert.item) > ITEM_BYTES_MAX {
+    let item = StoredItem::encode(&insert.item);
+    let key = check_item_key(&table, &item)?;
+    if item.size_bytes() > ITEM_BYTES_MAX {
         return Err(ApiError::validation(ITEM_TOO_LARGE));
     }
-    let item = StoredItem::encode(&insert.item);
     check_index_keys(&table, |name| item.get(name))?;
     let condition = Some(Condition::NotExists(key_path(&table)));
     let write = ItemWrite { table, key, action: Action::Put(item), condition };

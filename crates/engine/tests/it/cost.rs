@@ -34,7 +34,7 @@ fn key(number: u64) -> Item {
 fn put(engine: &Engine, number: u64) {
     let mut item = key(number);
     item.insert("text".to_owned(), Value::from("x".repeat(900)));
-    engine.put_item(PutItem { table_name: table(), item: Some(item), ..PutItem::default() }).unwrap();
+    engine.put_item(PutItem { table_name: table(), item: Some(item.into()), ..PutItem::default() }).unwrap();
 }
 
 fn table() -> Option<String> {

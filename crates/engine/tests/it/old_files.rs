@@ -132,11 +132,11 @@ fn transaction() -> TransactWriteItems {
     let put = |name: &str| TransactWriteItem {
         put: Some(Put {
             table_name: Some(TABLE.to_owned()),
-            item: Some(Item::from([
+            item: Some(StoredItem::from(Item::from([
                 ("pk".to_owned(), Value::from(name)),
                 ("sk".to_owned(), Value::from(1_i64)),
                 ("ttl".to_owned(), Value::from(NOW_MILLISECONDS / 1000 + 60)),
-            ])),
+            ]))),
             ..Put::default()
         }),
         ..TransactWriteItem::default()
@@ -161,7 +161,8 @@ fn write_content(engine: &Engine) {
         .unwrap();
     engine.keep_house().unwrap();
     for item in items() {
-        let request = PutItem { table_name: Some(TABLE.to_owned()), item: Some(item), ..PutItem::default() };
+        let request =
+            PutItem { table_name: Some(TABLE.to_owned()), item: Some(item.into()), ..PutItem::default() };
         engine.put_item(request).unwrap();
     }
     for _ in 0..3 {

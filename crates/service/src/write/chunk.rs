@@ -119,7 +119,7 @@ fn is_small(service: &Service, plan: &Plan) -> bool {
         let put = write.action.put.as_ref().and_then(|put| put.item.as_ref());
         let update =
             write.action.update.as_ref().and_then(|update| update.expression_attribute_values.as_ref());
-        put.map_or(0, dynamo::item_size_bytes) + update.map_or(0, dynamo::item_size_bytes) + 200
+        put.map_or(0, dynamo::StoredItem::size_bytes) + update.map_or(0, dynamo::item_size_bytes) + 200
     };
     let bytes = plan.writes.iter().map(size).sum::<usize>();
     plan.writes.len() < actions_max(service) && bytes <= TRANSACTION_BYTES_MAX

@@ -230,7 +230,7 @@ impl Write {
             }),
             Some(version) => Operation::PutItem(PutItem {
                 table_name,
-                item: Some(self.place.item(version, expiry_seconds)),
+                item: Some(self.place.item(version, expiry_seconds).into()),
                 ..PutItem::default()
             }),
         }
@@ -244,7 +244,7 @@ impl Write {
                 action.delete = Some(Delete { table_name, key: Some(self.place.key()), ..Delete::default() });
             }
             Some(version) => {
-                let item = Some(self.place.item(version, expiry_seconds));
+                let item = Some(self.place.item(version, expiry_seconds).into());
                 action.put = Some(Put { table_name, item, ..Put::default() });
             }
         }

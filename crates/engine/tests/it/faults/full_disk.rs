@@ -115,7 +115,7 @@ fn put(engine: &Engine, sort: usize) -> Result<(), ApiError> {
     let mut item: Item = place(sort).key();
     item.insert("pad".to_owned(), Value::from("p".repeat(100_000)));
     let table_name = Some(TABLES[LEDGER].name.to_owned());
-    engine.put_item(PutItem { table_name, item: Some(item), ..PutItem::default() }).map(drop)
+    engine.put_item(PutItem { table_name, item: Some(item.into()), ..PutItem::default() }).map(drop)
 }
 
 fn is_there(engine: &Engine, sort: usize) -> Result<bool, ApiError> {

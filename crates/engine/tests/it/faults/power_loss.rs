@@ -101,7 +101,7 @@ fn put(engine: &Engine, sort: u64, pad_bytes: usize) {
     let mut item: Item = Place::new(LEDGER, "a", sort).key();
     item.insert("pad".to_owned(), Value::from("p".repeat(pad_bytes)));
     let table_name = Some(TABLES[LEDGER].name.to_owned());
-    engine.put_item(PutItem { table_name, item: Some(item), ..PutItem::default() }).unwrap();
+    engine.put_item(PutItem { table_name, item: Some(item.into()), ..PutItem::default() }).unwrap();
 }
 
 fn journal(path: &Path) -> PathBuf {

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use dynamo::operation::{CreateTable, PutItem};
-use dynamo::{Item, KeyType, Value};
+use dynamo::{Item, KeyType, StoredItem, Value};
 use monotable_engine::{Durability, Engine, Options};
 
 use super::switch_on_for;
@@ -54,11 +54,11 @@ fn write(engine: &Engine, table: &str, round: usize, durability: Durability) -> 
     let requests: Vec<PutItem> = (0..count(durability))
         .map(|number| PutItem {
             table_name: Some(table.to_owned()),
-            item: Some(Item::from([
+            item: Some(StoredItem::from(Item::from([
                 ("pk".to_owned(), Value::from(format!("item-{number}"))),
                 ("round".to_owned(), Value::from(round as i64)),
                 ("pad".to_owned(), Value::from("p".repeat(1_000))),
-            ])),
+            ]))),
             ..PutItem::default()
         })
         .collect();

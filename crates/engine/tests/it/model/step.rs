@@ -136,7 +136,7 @@ impl ItemWrite {
         match &self.change {
             ItemChange::Put(item) => Operation::PutItem(PutItem {
                 table_name,
-                item: Some(item.clone()),
+                item: Some(item.clone().into()),
                 condition_expression,
                 expression_attribute_names: placeholders.names(),
                 expression_attribute_values: placeholders.values(),
@@ -182,7 +182,7 @@ impl ItemWrite {
             ItemChange::Put(item) => {
                 action.put = Some(Put {
                     table_name,
-                    item: Some(item.clone()),
+                    item: Some(item.clone().into()),
                     condition_expression,
                     expression_attribute_names: placeholders.names(),
                     expression_attribute_values: placeholders.values(),
@@ -232,7 +232,7 @@ impl ItemWrite {
     fn batch_request(&self) -> WriteRequest {
         match &self.change {
             ItemChange::Put(item) => WriteRequest {
-                put_request: Some(PutRequest { item: Some(item.clone()), ..PutRequest::default() }),
+                put_request: Some(PutRequest { item: Some(item.clone().into()), ..PutRequest::default() }),
                 delete_request: None,
             },
             _ => WriteRequest {
