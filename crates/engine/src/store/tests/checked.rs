@@ -83,14 +83,17 @@ fn a_bit_in_a_cached_page_and_a_page_put_back_are_found() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let store = open(path);
-    put(&store, 0..500, "first");
+    put(&store, 0..200, "first");
     store.checkpoint_now().unwrap();
     let old: Vec<Vec<u8>> = (0..pages(path)).map(|page| slot(path, page)).collect();
-    put(&store, 0..500, "second");
-    store.checkpoint_now().unwrap();
+    // The second time takes new places, the third those of the first.
+    for text in ["second", "third"] {
+        put(&store, 0..200, text);
+        store.checkpoint_now().unwrap();
+    }
     assert_eq!(store.check_files().unwrap(), Vec::<String>::new());
 
-    let (mut flips, mut returns, mut in_use) = (0, 0, 0);
+    let (mut flips, mut returns) = (0, 0);
     for page in 0..pages(path) {
         let now = slot(path, page);
         if now.iter().all(|&byte| byte == 0) {
@@ -104,7 +107,6 @@ fn a_bit_in_a_cached_page_and_a_page_put_back_are_found() {
         if is_found {
             assert!(findings[0].contains(&format!("page {}", page + 1)), "{findings:?}");
             flips += 1;
-            in_use += 1;
         }
         // A checkpoint of the check may have used the place again.
         if slot(path, page) == flipped {
@@ -117,11 +119,11 @@ fn a_bit_in_a_cached_page_and_a_page_put_back_are_found() {
             write_slot(path, page, &now);
         }
     }
-    assert!(flips > 50 && flips == in_use, "{flips} flips found");
+    assert!(flips > 50, "{flips} flips found");
     assert!(returns > 10, "{returns} old pages found");
     assert_eq!(store.check_files().unwrap(), Vec::<String>::new());
     // Nothing of that disturbed the store.
-    put(&store, 500..600, "third");
+    put(&store, 200..300, "fourth");
 }
 
 #[test]
