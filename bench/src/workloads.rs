@@ -115,6 +115,12 @@ fn fill(server: SocketAddr, mut workload: Workload, operations: u64, time: Durat
     let timing = Timing { warm_up: Duration::ZERO, time, operations };
     let connections = usize::try_from(FILLERS.min(operations)).expect("small");
     let outcome = load::run(server, &mut workload, connections, timing).map_err(of_filling)?;
+    if outcome.is_stalled {
+        return Err(format!(
+            "stopped answering while it was filled, after {} of {operations} batches",
+            outcome.count()
+        ));
+    }
     if outcome.errors > 0 {
         load::try_out(server, &mut workload)?;
         return Err(format!("{} of {operations} batches failed", outcome.errors));

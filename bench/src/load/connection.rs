@@ -9,6 +9,8 @@ use super::answer::Answer;
 pub struct Connection {
     stream: TcpStream,
     answer: Answer,
+    /// Whether nothing of the answer has come.
+    is_silent: bool,
     /// What of the request the system has not taken yet.
     unsent: Vec<u8>,
 }
@@ -20,16 +22,22 @@ impl Connection {
         stream.set_nodelay(true)?;
         stream.set_nonblocking(!waits)?;
         stream.set_read_timeout(waits.then_some(Duration::from_secs(1)))?;
-        Ok(Connection { stream, answer: Answer::default(), unsent: Vec::new() })
+        Ok(Connection { stream, answer: Answer::default(), is_silent: true, unsent: Vec::new() })
     }
 
     pub fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
+    /// Whether nothing of an answer has come.
+    pub fn is_silent(&self) -> bool {
+        self.is_silent
+    }
+
     /// Sends a request, as far as the system takes it; [`Connection::send_rest`] goes on.
     pub fn send(&mut self, request: &[u8]) -> io::Result<()> {
         self.answer = Answer::default();
+        self.is_silent = true;
         let sent = self.write(request)?;
         self.unsent.clear();
         self.unsent.extend_from_slice(&request[sent..]);
@@ -70,6 +78,7 @@ impl Connection {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
+            self.is_silent = false;
             let wrong = |_| io::Error::new(ErrorKind::InvalidData, "not an answer of HTTP/1.1");
             let status = self.answer.take(&room[..count]).map_err(wrong)?;
             // Where there was more room than bytes, nothing is left, and the system tells when more comes.

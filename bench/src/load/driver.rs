@@ -49,6 +49,10 @@ struct Line {
     operation: Operation,
     /// Between two operations of an open loop.
     pause: Option<Duration>,
+    /// Whether an operation is on its way.
+    is_busy: bool,
+    /// Whether this connection has answered before. Servers may close it after each answer.
+    is_used: bool,
 }
 
 impl<'a, 'b> Driver<'a, 'b> {
@@ -82,7 +86,14 @@ impl<'a, 'b> Driver<'a, 'b> {
                 let connection = Connection::open(self.server, waits)?;
                 let operation = load.workload.next(due);
                 register(&self.poll, &connection, self.lines.len())?;
-                self.lines.push(Line { connection, load: number, operation, pause });
+                self.lines.push(Line {
+                    connection,
+                    load: number,
+                    operation,
+                    pause,
+                    is_busy: false,
+                    is_used: false,
+                });
             }
         }
         Ok(())
@@ -156,7 +167,8 @@ impl<'a, 'b> Driver<'a, 'b> {
     }
 
     fn send(&mut self, line: usize) {
-        let Line { connection, load, operation, .. } = &mut self.lines[line];
+        let Line { connection, load, operation, is_busy, .. } = &mut self.lines[line];
+        *is_busy = true;
         let request = self.loads[*load].workload.request(operation);
         if connection.send(request).is_err() {
             self.fail(line);
@@ -164,7 +176,11 @@ impl<'a, 'b> Driver<'a, 'b> {
     }
 
     fn receive(&mut self, line: usize) {
-        let connection = &mut self.lines[line].connection;
+        let Line { connection, is_busy, .. } = &mut self.lines[line];
+        if !*is_busy {
+            // The server closes a connection that nobody waits for.
+            return;
+        }
         let received = connection.send_rest().and_then(|()| connection.receive(&mut self.room));
         match received {
             Ok(None) => {}
@@ -174,7 +190,8 @@ impl<'a, 'b> Driver<'a, 'b> {
     }
 
     fn answered(&mut self, line: usize, is_right: bool) {
-        let Line { load, operation, .. } = &mut self.lines[line];
+        let Line { load, operation, is_used, .. } = &mut self.lines[line];
+        *is_used = true;
         let further = self.loads[*load].workload.further(*operation).filter(|_| is_right);
         if let Some(further) = further {
             *operation = further;
@@ -189,7 +206,8 @@ impl<'a, 'b> Driver<'a, 'b> {
 
     /// Begins the next operation of a line, now or when it is due; or ends it.
     fn go_on(&mut self, line: usize, now: Instant) {
-        let Line { load, operation, pause, .. } = &mut self.lines[line];
+        let Line { load, operation, pause, is_busy, .. } = &mut self.lines[line];
+        *is_busy = false;
         let due = pause.map_or(now, |pause| operation.due + pause);
         if due >= self.end || self.ahead == 0 {
             self.active -= 1;
@@ -204,21 +222,25 @@ impl<'a, 'b> Driver<'a, 'b> {
         }
     }
 
-    /// The connection is of no use any longer: its operation failed, and another connection goes on.
+    /// The connection is of no use any longer. One that answered before and says nothing now was closed by the server, and the request goes
+    /// out again on another; otherwise the operation has failed.
     fn fail(&mut self, line: usize) {
-        let Line { load, operation, .. } = &self.lines[line];
-        if operation.due >= self.measured {
+        let waits = self.waits();
+        let again = Connection::open(self.server, waits)
+            .and_then(|connection| register(&self.poll, &connection, line).map(|()| connection));
+        let Line { connection, load, operation, is_used, is_busy, .. } = &mut self.lines[line];
+        let was_closed = std::mem::take(is_used) && connection.is_silent();
+        if !was_closed && operation.due >= self.measured {
             self.outcomes[*load].errors += 1;
         }
-        let again = Connection::open(self.server, self.waits())
-            .and_then(|connection| register(&self.poll, &connection, line).map(|()| connection));
         match again {
-            Ok(connection) => {
-                self.lines[line].connection = connection;
-                self.go_on(line, Instant::now());
+            Ok(another) => {
+                *connection = another;
+                if was_closed { self.send(line) } else { self.go_on(line, Instant::now()) }
             }
             Err(_) => {
-                self.outcomes[self.lines[line].load].is_stalled = true;
+                *is_busy = false;
+                self.outcomes[*load].is_stalled = true;
                 self.active -= 1;
             }
         }

@@ -79,6 +79,24 @@ fn refusals_and_lost_connections_are_errors() {
 }
 
 #[test]
+fn a_server_may_close_each_connection_after_its_answer() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let server = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\n{}");
+        }
+    });
+    let timing = Timing { warm_up: Duration::ZERO, time: Duration::from_secs(10), operations: 50 };
+    for connections in [1, 4] {
+        let outcome = run(server, &mut workload(), connections, timing).unwrap();
+        assert_eq!((outcome.count(), outcome.errors), (50, 0), "{connections} connections");
+    }
+}
+
+#[test]
 fn a_stall_meets_every_request_that_was_due_in_it() {
     let (server, _) = serve(|number| {
         if number == 100 {

@@ -179,6 +179,9 @@ pub fn ratios(figures: &Figures, group: Group, connections: usize) -> String {
         .filter(|(_, ours, theirs)| workloads.iter().any(|name| ratio(ours, theirs, name).is_some()))
         .collect();
     let shows_raw = group == Group::Operation && connections > 1 && !figures.raw.is_empty();
+    if pairs.is_empty() && !shows_raw {
+        return String::new();
+    }
     let mut names = vec!["ratio"];
     names.extend(pairs.iter().map(|(name, ..)| *name));
     if shows_raw {
