@@ -9,14 +9,14 @@ use crate::servers::NOTHING;
 use crate::workloads::Group;
 
 const COLUMNS: usize = 3;
-const PANEL: f64 = 360.0;
+const PANEL: f64 = 384.0;
 const GAP: f64 = 28.0;
 const MARGIN: f64 = 28.0;
 const TOP: f64 = 92.0;
 const BAR: f64 = 17.0;
 const TITLE: f64 = 30.0;
 /// Room for the names of servers, and for figures behind the bars.
-const NAME: f64 = 148.0;
+const NAME: f64 = 172.0;
 const FIGURE: f64 = 62.0;
 
 /// Operations per second, all panels from zero, each with its own scale.
