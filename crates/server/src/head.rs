@@ -79,8 +79,10 @@ impl<'a> Headers<'a> {
     }
 }
 
+/// Most names differ in their length: nobody looks further then.
+#[inline]
 fn is_named(header: &httparse::Header<'_>, name: &str) -> bool {
-    header.name.eq_ignore_ascii_case(name)
+    header.name.len() == name.len() && header.name.eq_ignore_ascii_case(name)
 }
 
 /// A value as text, if it has visible characters of ASCII only. Neither road lets control characters through.
