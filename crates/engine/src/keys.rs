@@ -2,7 +2,7 @@
 
 use dynamo::{
     ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, StoredItem, Value,
-    ValueRef, ValueType,
+    ValueFault, ValueRef, ValueType,
 };
 
 use crate::layout::{ItemKey, KeyAttribute, KeySchema};
@@ -27,6 +27,7 @@ pub(crate) fn check_key(table: &Table, key: &Item) -> Result<ItemKey, ApiError> 
 
 /// The key of an item that is to be stored: the key attributes are among the others.
 pub(crate) fn check_item_key(table: &Table, item: &Item) -> Result<ItemKey, ApiError> {
+    item.keys().try_for_each(|name| Ok::<(), ApiError>(dynamo::check_attribute_name(name)?))?;
     ItemKey::from_values(table.id, &table.schema, |attribute| {
         let name = &attribute.name;
         let value = item
@@ -53,15 +54,21 @@ fn check_key_value(
     attribute: &KeyAttribute,
     value: KeyValue<'_>,
 ) -> Result<(), ApiError> {
-    if value.is_empty() {
-        return Err(ApiError::validation(format!(
-            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty \
-             {} value. Key: {}",
-            kind_of(value.key_type()),
-            attribute.name
-        )));
-    }
+    check_not_empty(attribute, value)?;
     check_key_size(schema, attribute, value)
+}
+
+/// Checks that a key value is not empty.
+pub(crate) fn check_not_empty(attribute: &KeyAttribute, value: KeyValue<'_>) -> Result<(), ApiError> {
+    if !value.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::validation(format!(
+        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty {} \
+         value. Key: {}",
+        kind_of(value.key_type()),
+        attribute.name
+    )))
 }
 
 fn kind_of(key_type: KeyType) -> &'static str {
@@ -71,6 +78,11 @@ fn kind_of(key_type: KeyType) -> &'static str {
 /// Whether a key was refused because it is empty. A transaction that writes is refused as a whole for that, and for no other key.
 pub(crate) fn is_empty_key(error: &ApiError) -> bool {
     error.message.starts_with("One or more parameter values are not valid.")
+}
+
+/// Whether an item was refused for the name of an attribute. Such a transaction is refused as a whole, too.
+pub(crate) fn is_attribute_name(error: &ApiError) -> bool {
+    [ValueFault::EmptyName, ValueFault::LongName].into_iter().any(|fault| ApiError::from(fault) == *error)
 }
 
 /// Checks the length of a key value; its type has been checked.

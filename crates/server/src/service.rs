@@ -66,8 +66,11 @@ fn not_allowed(target: Target) -> ApiError {
     ApiError::new(ErrorKind::AccessDenied, message)
 }
 
-/// The reply as JSON.
+/// The reply as JSON; nothing at all where DynamoDB has nothing to say.
 pub(crate) fn reply_json(target: Target, reply: &Reply) -> Result<Bytes, ApiError> {
+    if matches!(reply, Reply::TagResource(_) | Reply::UntagResource(_)) {
+        return Ok(Bytes::new());
+    }
     sheltered(target, || Ok(scratch::write(|out| reply.write_json(out))))
 }
 

@@ -19,7 +19,7 @@ use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::expressions::{ConditionParameters, UpdateParameters};
 use crate::fault::Fault;
-use crate::keys::{check_index_keys, check_item_key, check_key, is_empty_key};
+use crate::keys::{check_index_keys, check_item_key, check_key, is_attribute_name, is_empty_key};
 use crate::table::Table;
 use crate::token::Token;
 use crate::write::{Action, ITEM_BYTES_MAX, ITEM_TOO_LARGE, ItemWrite, Refusal, Written};
@@ -208,7 +208,11 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
     for (action, reason) in checked.actions.into_iter().zip(&mut reasons) {
         match bind_action(action, catalog) {
             Ok(bound) => writes.push(bound),
-            Err(error) if is_reason(&error) => *reason = refused(error),
+            // What comes after an action that cannot be carried out is not looked at.
+            Err(error) if is_reason(&error) => {
+                *reason = refused(error);
+                break;
+            }
             Err(error) => return Err(error),
         }
     }
@@ -299,7 +303,7 @@ pub(super) fn condition_failed(item: Option<StoredItem>) -> CancellationReason {
 
 /// Whether an action that is refused so is a reason to cancel; other errors are the answer to the whole transaction.
 pub(super) fn is_reason(error: &ApiError) -> bool {
-    error.kind == ErrorKind::Validation && !is_empty_key(error)
+    error.kind == ErrorKind::Validation && !is_empty_key(error) && !is_attribute_name(error)
 }
 
 /// An action that breaks a rule as a reason.
