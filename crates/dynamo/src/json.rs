@@ -16,7 +16,7 @@ mod value;
 mod wire;
 mod write;
 
-pub use fault::{Fault, Faults, ValueFault};
+pub use fault::{Fault, Faults, ValueFault, check_attribute_name};
 pub(crate) use read::{Place, Reader};
 pub use value::{
     read_item, write_export_line, write_item, write_stored_item, write_stored_value, write_value,

@@ -2,6 +2,10 @@
 
 /// The largest item, with its attribute names.
 pub const ITEM_BYTES_MAX: usize = 400 * 1024;
+/// The longest name of an attribute.
+pub const ATTRIBUTE_NAME_BYTES_MAX: usize = 65_535;
+/// The longest name of an attribute that is a key, or that an index projects by its name.
+pub const KEY_NAME_BYTES_MAX: usize = 255;
 /// How much a page of Query or Scan reads, before filtering.
 pub const PAGE_BYTES_MAX: usize = 1024 * 1024;
 /// How many items BatchGetItem reads.

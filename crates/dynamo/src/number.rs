@@ -206,18 +206,26 @@ impl DigitReader {
         }
         let waiting = i64::try_from(self.waiting_zeros).unwrap_or(i64::MAX / 4);
         let after_point = i64::try_from(self.after_point).unwrap_or(i64::MAX / 4);
-        Number::new(negative, self.coefficient, exponent + waiting - after_point)
+        let exponent = exponent.saturating_add(waiting).saturating_sub(after_point);
+        // Zero has no magnitude, but the exponent that it is written with must be one that numbers have.
+        if self.coefficient == 0 && exponent > i64::from(PLACE_MAX) {
+            return Err(NumberError::TooLarge);
+        }
+        if self.coefficient == 0 && exponent < i64::from(PLACE_MIN) {
+            return Err(NumberError::TooSmall);
+        }
+        Number::new(negative, self.coefficient, exponent)
     }
 }
 
-/// Reads what follows the `e`; far beyond any limit it stops growing.
+/// Reads what follows the `e`. An exponent beyond 64 bits makes no number; below that, far beyond any limit it stops growing.
 fn parse_exponent(text: &[u8]) -> Result<i64, NumberError> {
     let (negative, digits) = split_sign(text);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return Err(NumberError::NotANumber);
     }
-    let magnitude =
-        digits.iter().fold(0_i64, |value, digit| (value * 10 + i64::from(digit - b'0')).min(1 << 40));
+    let read = |value: i64, digit: &u8| value.checked_mul(10)?.checked_add(i64::from(digit - b'0'));
+    let magnitude = digits.iter().try_fold(0_i64, read).ok_or(NumberError::NotANumber)?.min(1 << 40);
     Ok(if negative { -magnitude } else { magnitude })
 }
 

@@ -206,6 +206,7 @@ macro_rules! operations {
 
             /// Reads the reply of the operation with this name, as DynamoDB or another server gave it.
             pub fn parse(name: &str, body: &[u8]) -> Result<Reply, ApiError> {
+                let body = if body.is_empty() { b"{}" } else { body };
                 match name {
                     $(stringify!($name) => Reader::document(body).map(Reply::$name),)*
                     _ => Err(ApiError::new(ErrorKind::UnknownOperation, "")),

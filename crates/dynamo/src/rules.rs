@@ -127,7 +127,7 @@ impl Violations {
             (Rule::TableKeys, _) if has_wrong_table_key(member) => format!(
                 "Map keys must satisfy constraint: [{}, {}, {}]",
                 at_most_long(TABLE_NAME_LENGTH_MAX),
-                at_least_long(1),
+                at_least_long(TABLE_NAME_LENGTH_MIN),
                 pattern()
             ),
             (Rule::ValueLengths(least, most), _) if has_wrong_value_length(member, least, most) => format!(
@@ -246,7 +246,11 @@ fn new_table_name_constraints(text: &str) -> impl Iterator<Item = String> {
 
 fn has_wrong_table_key<T: Wire>(map: &T) -> bool {
     let mut wrong = false;
-    map.each(&mut |key, _| wrong |= key.is_some_and(|key| table_name_constraints(key).next().is_some()));
+    map.each(&mut |key, _| {
+        wrong |= key.is_some_and(|key| {
+            key.len() < TABLE_NAME_LENGTH_MIN || table_name_constraints(key).next().is_some()
+        })
+    });
     wrong
 }
 

@@ -1,8 +1,8 @@
 //! Keys of requests, checked against a table: what comes out can be looked up.
 
 use dynamo::{
-    ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, StoredItem, ValueRef,
-    ValueType,
+    ATTRIBUTE_NAME_BYTES_MAX, ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX,
+    StoredItem, ValueFault, ValueRef, ValueType,
 };
 
 use crate::layout::{ItemKey, KeyAttribute, KeySchema};
@@ -27,6 +27,7 @@ pub(crate) fn check_key(table: &Table, key: &Item) -> Result<ItemKey, ApiError> 
 
 /// The key of an item that is to be stored: the key attributes are among the others.
 pub(crate) fn check_item_key(table: &Table, item: &StoredItem) -> Result<ItemKey, ApiError> {
+    check_names(item)?;
     ItemKey::from_values(table.id, &table.schema, |attribute| {
         let name = &attribute.name;
         let value = item
@@ -37,6 +38,12 @@ pub(crate) fn check_item_key(table: &Table, item: &StoredItem) -> Result<ItemKey
             None => Err(type_mismatch(attribute, value.value_type())),
         }
     })
+}
+
+/// Checks the names of an item's attributes. They are sorted, so an empty one is the first; and one that is too long is part of a large item.
+fn check_names(item: &StoredItem) -> Result<(), ValueFault> {
+    let looked_at = if item.size_bytes() > ATTRIBUTE_NAME_BYTES_MAX { usize::MAX } else { 1 };
+    item.attributes().take(looked_at).try_for_each(|(name, _)| dynamo::check_attribute_name(name))
 }
 
 fn type_mismatch(attribute: &KeyAttribute, actual: ValueType) -> ApiError {
@@ -53,15 +60,21 @@ fn check_key_value(
     attribute: &KeyAttribute,
     value: KeyValue<'_>,
 ) -> Result<(), ApiError> {
-    if value.is_empty() {
-        return Err(ApiError::validation(format!(
-            "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty \
-             {} value. Key: {}",
-            kind_of(value.key_type()),
-            attribute.name
-        )));
-    }
+    check_not_empty(attribute, value)?;
     check_key_size(schema, attribute, value)
+}
+
+/// Checks that a key value is not empty.
+pub(crate) fn check_not_empty(attribute: &KeyAttribute, value: KeyValue<'_>) -> Result<(), ApiError> {
+    if !value.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::validation(format!(
+        "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty {} \
+         value. Key: {}",
+        kind_of(value.key_type()),
+        attribute.name
+    )))
 }
 
 fn kind_of(key_type: KeyType) -> &'static str {
@@ -71,6 +84,11 @@ fn kind_of(key_type: KeyType) -> &'static str {
 /// Whether a key was refused because it is empty. A transaction that writes is refused as a whole for that, and for no other key.
 pub(crate) fn is_empty_key(error: &ApiError) -> bool {
     error.message.starts_with("One or more parameter values are not valid.")
+}
+
+/// Whether an item was refused for the name of an attribute. Such a transaction is refused as a whole, too.
+pub(crate) fn is_attribute_name(error: &ApiError) -> bool {
+    [ValueFault::EmptyName, ValueFault::LongName].into_iter().any(|fault| ApiError::from(fault) == *error)
 }
 
 /// Checks the length of a key value; its type has been checked.

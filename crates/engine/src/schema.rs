@@ -7,6 +7,7 @@
 
 use std::collections::BTreeSet;
 
+use dynamo::limits::KEY_NAME_BYTES_MAX;
 use dynamo::operation::{
     AttributeDefinition, KeyRole, KeySchemaElement, LocalSecondaryIndex, Projection as ProjectionRequest,
     ProjectionType,
@@ -75,6 +76,16 @@ pub(crate) fn check_all_used<'a>(
         if !used.contains(&name) {
             used.push(name);
         }
+    }
+    let is_defined = |name: &&str| definitions.iter().any(|definition| definition.name == *name);
+    let missing: Vec<&str> = used.iter().copied().filter(|name| !is_defined(name)).collect();
+    if has_indexes && !missing.is_empty() {
+        let missing = listed(missing, None);
+        let defined = listed(distinct(definitions.iter()), Some(definitions.len()));
+        return Err(invalid(format!(
+            "Some index key attributes are not defined in AttributeDefinitions. Keys: [{missing}], AttributeDefinitions: \
+             [{defined}]"
+        )));
     }
     if definitions.iter().all(|definition| used.contains(&definition.name.as_str())) {
         return Ok(());
@@ -271,6 +282,7 @@ pub(crate) fn projection(request: Option<&ProjectionRequest>) -> Result<Projecti
         (ProjectionType::KeysOnly, None) => Ok(Projection::KeysOnly),
         (ProjectionType::Include, Some(attributes)) => {
             check_no_duplicate(attributes)?;
+            check_projected_names(attributes)?;
             let mut attributes = attributes.clone();
             // DynamoDB tells them sorted by name.
             attributes.sort_unstable();
@@ -284,6 +296,25 @@ pub(crate) fn projection(request: Option<&ProjectionRequest>) -> Result<Projecti
             Err(invalid(format!("ProjectionType is {kind}, but NonKeyAttributes is specified")))
         }
     }
+}
+
+/// Keys as a message shows them.
+pub(crate) fn shown(schema: &KeySchema) -> String {
+    let element = |attribute: &KeyAttribute, kind: &str| {
+        format!("SchemaElement: key{{{}:{}:{kind}}}", attribute.name, attribute.key_type.name())
+    };
+    let partition = schema.partition.iter().map(|attribute| element(attribute, "HASH"));
+    let sort = schema.sort.iter().map(|attribute| element(attribute, "RANGE"));
+    format!("Schema:[{}]", partition.chain(sort).collect::<Vec<_>>().join(", "))
+}
+
+fn check_projected_names(attributes: &[String]) -> Result<(), ApiError> {
+    if attributes.iter().all(|name| (1..=KEY_NAME_BYTES_MAX).contains(&name.len())) {
+        return Ok(());
+    }
+    Err(ApiError::validation(
+        "Names of key attributes and attributes projected into an index must be between 1 and 255 characters, inclusive",
+    ))
 }
 
 fn check_no_duplicate(attributes: &[String]) -> Result<(), ApiError> {

@@ -135,7 +135,8 @@ fn bind_between(value: Draft<'_>, low: Draft<'_>, high: Draft<'_>) -> Result<Con
     Ok(Condition::Between { value, low, high })
 }
 
-fn check_bounds(low: &Value, high: &Value) -> Result<(), Fault> {
+/// The bounds of BETWEEN must have one type and the right order.
+pub fn check_bounds(low: &Value, high: &Value) -> Result<(), Fault> {
     let boxed = || (Box::new(low.clone()), Box::new(high.clone()));
     if low.value_type() != high.value_type() {
         let (low, high) = boxed();

@@ -62,6 +62,8 @@ pub enum ExpressionError {
     NameKeyTooLong(String),
     /// A key of ExpressionAttributeValues is longer than 255 bytes.
     ValueKeyTooLong(String),
+    /// The name of an attribute in ExpressionAttributeNames has more than 65,535 bytes; its key.
+    NameTooLong(String),
     /// No expression uses these names.
     UnusedNames(Vec<String>),
     /// No expression uses these values.
@@ -165,6 +167,11 @@ impl Fault {
     pub(crate) fn of(self, kind: ExpressionKind) -> ExpressionError {
         ExpressionError::Invalid { kind, fault: self }
     }
+
+    /// The fault in DynamoDB's words, without the name of the parameter.
+    pub fn words(&self) -> String {
+        Words(self).to_string()
+    }
 }
 
 impl From<ExpressionError> for ApiError {
@@ -176,6 +183,10 @@ impl From<ExpressionError> for ApiError {
             ExpressionError::NamesEmpty => "ExpressionAttributeNames must not be empty".to_owned(),
             ExpressionError::NameEmpty(key) => format!(
                 "ExpressionAttributeNames contains invalid value: Empty attribute name; key: \"{key}\", value: \"\""
+            ),
+            ExpressionError::NameTooLong(key) => format!(
+                "ExpressionAttributeNames contains invalid value: Attribute name is too large, must be less than 65536 bytes \
+                 for key {key}"
             ),
             ExpressionError::ValuesEmpty => "ExpressionAttributeValues must not be empty".to_owned(),
             ExpressionError::NameKey(key) => invalid_key("ExpressionAttributeNames", &key, "Syntax error"),

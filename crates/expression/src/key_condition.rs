@@ -82,8 +82,14 @@ pub enum KeyConditionError {
     NoAttribute,
     /// Two conditions for one attribute.
     Twice,
-    /// More conditions than keys can have attributes.
-    Count,
+    /// No condition, or so many in KeyConditions that no table has as many keys.
+    None,
+    /// So many conditions, more than the key has attributes.
+    TooMany(usize, usize),
+    /// Partition key attributes that have no equality.
+    PartitionEquality(Vec<String>),
+    /// Sort key attributes that have no equality and stand before one that has a condition.
+    SortEquality(Vec<String>, String),
     /// A key attribute that needs a condition and has none.
     Missed(String),
     /// KeyConditions with an operator that no index can answer.
@@ -111,6 +117,25 @@ impl From<KeyConditionError> for ApiError {
             KeyConditionError::Missed(name) => {
                 return ApiError::validation(format!("Query condition missed key schema element: {name}"));
             }
+            KeyConditionError::TooMany(count, attributes) => {
+                return ApiError::validation(format!(
+                    "The number of query conditions ({count}) exceeds the number of key attributes defined in the schema \
+                     ({attributes})"
+                ));
+            }
+            KeyConditionError::PartitionEquality(names) => {
+                return ApiError::validation(format!(
+                    "HASH key attributes {} must have equality conditions specified in the query",
+                    names.join(", ")
+                ));
+            }
+            KeyConditionError::SortEquality(names, later) => {
+                return ApiError::validation(format!(
+                    "RANGE key attributes {} must have equality conditions specified in the query because a condition is \
+                     present on key attribute {later}",
+                    names.join(", ")
+                ));
+            }
             KeyConditionError::NestedOperation => "KeyConditionExpressions cannot contain nested operations",
             KeyConditionError::NestedAttribute => {
                 "Invalid KeyConditionExpression: KeyConditionExpressions cannot have conditions on nested attributes"
@@ -121,8 +146,10 @@ impl From<KeyConditionError> for ApiError {
             KeyConditionError::NoAttribute => {
                 "Invalid condition in KeyConditionExpression: No key attribute specified"
             }
-            KeyConditionError::Twice => "KeyConditionExpressions must only contain one condition per key",
-            KeyConditionError::Count => "Conditions can be of length 1 or 2 only",
+            KeyConditionError::Twice => {
+                "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key"
+            }
+            KeyConditionError::None => "Conditions can be of length 1 or 2 only",
             KeyConditionError::NotIndexable => {
                 "Attempted conditional constraint is not an indexable operation"
             }
@@ -168,11 +195,14 @@ impl KeyConditions {
     /// What to read of a table or index with these keys.
     pub fn resolve(&self, schema: &KeySchema<'_>) -> Result<KeyCondition, KeyConditionError> {
         let attributes = schema.partition.len() + schema.sort.len();
-        if self.conditions.is_empty() || (self.conditions.len() > 2 && attributes <= 2) {
-            return Err(KeyConditionError::Count);
+        if self.conditions.is_empty() {
+            return Err(KeyConditionError::None);
         }
         if self.conditions.len() > attributes {
-            return Err(KeyConditionError::NotSupported);
+            return Err(KeyConditionError::TooMany(self.conditions.len(), attributes));
+        }
+        if schema.partition.len() > 1 || schema.sort.len() > 1 {
+            self.check_equalities(schema)?;
         }
         let mut found = KeyCondition { partition: Vec::new(), sort: Vec::new(), range: None };
         for (name, key_type) in &schema.partition {
@@ -184,6 +214,31 @@ impl KeyConditions {
         }
         self.resolve_sort(schema, &mut found)?;
         Ok(found)
+    }
+
+    /// Keys of several attributes have complaints of their own.
+    fn check_equalities(&self, schema: &KeySchema<'_>) -> Result<(), KeyConditionError> {
+        let test =
+            |name: &str| self.conditions.iter().find(|(other, _)| **other == *name).map(|(_, test)| test);
+        let is_unequal = |name: &str| !matches!(test(name), Some(KeyTest::Equal(_)));
+        let unequal = |names: &[(&str, KeyType)]| -> Vec<String> {
+            names.iter().filter(|(name, _)| is_unequal(name)).map(|(name, _)| (*name).to_owned()).collect()
+        };
+        let partition = unequal(&schema.partition);
+        if !partition.is_empty() {
+            return Err(KeyConditionError::PartitionEquality(partition));
+        }
+        let Some(last) = schema.sort.iter().rposition(|(name, _)| test(name).is_some()) else {
+            return Ok(());
+        };
+        let (before, from) = schema.sort.split_at(last);
+        let before = unequal(before);
+        match from.first() {
+            Some((later, _)) if !before.is_empty() => {
+                Err(KeyConditionError::SortEquality(before, (*later).to_owned()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Sort key attributes count from the left: no gap, and nothing after a range.

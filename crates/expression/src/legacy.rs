@@ -8,7 +8,7 @@ use dynamo::operation::{
     AttributeAction, AttributeValueUpdate, ComparisonOperator, Condition as LegacyCondition,
     ConditionalOperator, ExpectedAttributeValue,
 };
-use dynamo::{ApiError, Choice, StoredValue, Value, ValueType};
+use dynamo::{ApiError, Choice, StoredValue, Value, ValueFault, ValueType, check_attribute_name};
 
 use crate::condition::{Condition, Operand};
 use crate::key_condition::{KeyConditions, KeyRange, KeyTest};
@@ -50,11 +50,18 @@ pub enum LegacyError {
     UpdateType(AttributeAction, ValueType),
     /// AttributesToGet names an attribute twice.
     DuplicateName(String),
+    /// A name that no attribute has.
+    Name(ValueFault),
+}
+
+fn check_names<'a>(mut names: impl Iterator<Item = &'a String>) -> Result<(), LegacyError> {
+    names.try_for_each(|name| check_attribute_name(name)).map_err(LegacyError::Name)
 }
 
 impl From<LegacyError> for ApiError {
     fn from(error: LegacyError) -> ApiError {
         let reason = match error {
+            LegacyError::Name(fault) => return ApiError::from(fault),
             LegacyError::BetweenOrder => {
                 return ApiError::validation(
                     "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound",
@@ -118,9 +125,10 @@ impl LegacyError {
                 format!("ADD action is not supported for the type {}", value_type.name())
             }
             LegacyError::DuplicateName(name) => format!("Duplicate value in attribute name: {name}"),
-            LegacyError::BetweenOrder | LegacyError::OperatorAlone | LegacyError::OperatorForOne => {
-                String::new()
-            }
+            LegacyError::Name(_)
+            | LegacyError::BetweenOrder
+            | LegacyError::OperatorAlone
+            | LegacyError::OperatorForOne => String::new(),
         }
     }
 }
@@ -156,6 +164,7 @@ pub fn expected(
     expected: &BTreeMap<String, ExpectedAttributeValue>,
     operator: Option<ConditionalOperator>,
 ) -> Result<Condition, LegacyError> {
+    check_names(expected.keys())?;
     let conditions = expected.iter().map(|(name, entry)| expected_condition(name, entry));
     let conditions = conditions.collect::<Result<Vec<_>, LegacyError>>()?;
     join(conditions, operator)
@@ -166,6 +175,7 @@ pub fn filter(
     filter: &BTreeMap<String, LegacyCondition>,
     operator: Option<ConditionalOperator>,
 ) -> Result<Condition, LegacyError> {
+    check_names(filter.keys())?;
     let conditions = filter.iter().map(|(name, entry)| {
         let values = entry.attribute_value_list.as_deref().unwrap_or_default();
         check_arguments(operator_of(entry), values)?;
@@ -192,12 +202,14 @@ pub fn key_conditions(conditions: &BTreeMap<String, LegacyCondition>) -> Result<
 
 /// The update that AttributeUpdates stand for.
 pub fn attribute_updates(updates: &BTreeMap<String, AttributeValueUpdate>) -> Result<Update, LegacyError> {
+    check_names(updates.keys())?;
     let actions = updates.iter().map(|(name, update)| action(name, update));
     Ok(Update::legacy(actions.collect::<Result<Vec<_>, LegacyError>>()?))
 }
 
 /// The projection that AttributesToGet stands for.
 pub fn attributes_to_get(names: &[String]) -> Result<Projection, LegacyError> {
+    check_names(names.iter())?;
     let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
     sorted.sort_unstable();
     if let Some([name, _]) = sorted.array_windows().find(|[one, two]| one == two) {

@@ -46,6 +46,7 @@ mod token;
 pub mod tree;
 mod update;
 
+pub use bind::check_bounds;
 pub use cache::{cached_condition, cached_projection, cached_update};
 pub use condition::{Condition, Operand};
 pub use error::{ExpressionError, ExpressionKind, Fault};

@@ -46,6 +46,10 @@ impl<'a> Substitutions<'a> {
         if let Some((key, _)) = names.into_iter().flatten().find(|(_, name)| name.is_empty()) {
             return Err(ExpressionError::NameEmpty(key.clone()));
         }
+        let is_long = |name: &str| name.len() > dynamo::limits::ATTRIBUTE_NAME_BYTES_MAX;
+        if let Some((key, _)) = names.into_iter().flatten().find(|(_, name)| is_long(name)) {
+            return Err(ExpressionError::NameTooLong(key.clone()));
+        }
         if values.is_some_and(BTreeMap::is_empty) {
             return Err(ExpressionError::ValuesEmpty);
         }

@@ -285,6 +285,14 @@ fn merge(base: &StoredItem, changes: &Changes<'_>) -> StoredItem {
     editor.finish()
 }
 
+/// Of a sum with too many digits DynamoDB says that it is too large.
+fn sum_error(error: NumberError) -> UpdateError {
+    UpdateError::Number(match error {
+        NumberError::TooManyDigits => NumberError::TooLarge,
+        other => other,
+    })
+}
+
 impl Assigned {
     /// The value, read from the item as it was.
     fn compute<'a>(&'a self, item: &'a StoredItem) -> Result<New<'a>, UpdateError> {
@@ -293,11 +301,11 @@ impl Assigned {
             Assigned::Path(path) => path.find(item).map(New::Stored).ok_or(UpdateError::MissingAttribute),
             Assigned::Plus(left, right) => {
                 let sum = left.number(item)?.plus(right.number(item)?);
-                sum.map(Value::N).map(New::Built).map_err(UpdateError::Number)
+                sum.map(Value::N).map(New::Built).map_err(sum_error)
             }
             Assigned::Minus(left, right) => {
                 let difference = left.number(item)?.minus(right.number(item)?);
-                difference.map(Value::N).map(New::Built).map_err(UpdateError::Number)
+                difference.map(Value::N).map(New::Built).map_err(sum_error)
             }
             Assigned::IfNotExists(path, otherwise) => match path.find(item) {
                 Some(value) => Ok(New::Stored(value)),

@@ -39,20 +39,31 @@ pub(crate) async fn compress(
     Some(coding.name())
 }
 
-/// The coding that a client asks for. Only a client that names one gets it; `*` and `;q=0` do not.
+/// The coding that a client likes best: the highest quality, the one that is named before the one that `*` stands for, then the
+/// first. A client that names neither and no `*` gets the answer as it is.
 pub(crate) fn wanted(request: Headers<'_>) -> Option<Coding> {
     let accepted = request.text(&ACCEPT_ENCODING)?;
-    let mut wanted = None;
-    for part in accepted.split(',') {
-        let (name, quality) = part.split_once(';').unwrap_or((part, ""));
-        let refused = matches!(quality.trim().strip_prefix("q="), Some("0" | "0.0" | "0.00" | "0.000"));
-        match name.trim() {
-            "gzip" if !refused => return Some(Coding::Gzip),
-            "deflate" if !refused => wanted = Some(Coding::Deflate),
-            _ => {}
-        }
-    }
-    wanted
+    let parts: Vec<(&str, f32)> = accepted.split(',').filter_map(name_and_quality).collect();
+    let place = |coding: Coding| parts.iter().position(|(name, _)| name.eq_ignore_ascii_case(coding.name()));
+    let any = parts.iter().find(|(name, _)| *name == "*").map(|(_, quality)| *quality);
+    let rank = |coding: Coding| {
+        let named = place(coding);
+        let quality = named.and_then(|place| parts.get(place)).map(|(_, quality)| *quality).or(any)?;
+        (quality > 0.0).then_some((coding, quality, named.unwrap_or(usize::MAX)))
+    };
+    let ranked = [Coding::Gzip, Coding::Deflate].into_iter().filter_map(rank);
+    let best = ranked.reduce(|best, next| {
+        let is_better = next.1 > best.1 || (next.1 == best.1 && next.2 < best.2);
+        if is_better { next } else { best }
+    });
+    best.map(|(coding, ..)| coding)
+}
+
+/// One coding of the header, with how much it is liked.
+fn name_and_quality(part: &str) -> Option<(&str, f32)> {
+    let Some((name, quality)) = part.split_once(';') else { return Some((part.trim(), 1.0)) };
+    let (key, value) = quality.split_once('=')?;
+    (key.trim() == "q").then(|| value.trim().parse().ok()).flatten().map(|quality| (name.trim(), quality))
 }
 
 impl Coding {
@@ -93,10 +104,35 @@ mod tests {
     #[test]
     fn a_coding_is_used_only_where_it_is_asked_for() {
         assert_eq!(wanted(Headers::List(&[])), None);
-        assert_eq!(coding_for("identity"), None);
-        assert_eq!(coding_for("*"), None);
-        assert_eq!(coding_for("gzip"), Some(Coding::Gzip));
-        assert_eq!(coding_for("deflate, gzip;q=0.5"), Some(Coding::Gzip));
-        assert_eq!(coding_for("gzip;q=0, deflate"), Some(Coding::Deflate));
+        for accepted in
+            ["", "identity", "br", "x-gzip", "gzip;q=0", "*;q=0", "identity;q=0", "\"gzip\"", "gzip br"]
+        {
+            assert_eq!(coding_for(accepted), None, "{accepted}");
+        }
+    }
+
+    #[test]
+    fn the_coding_that_is_liked_best_is_used() {
+        for accepted in [
+            "gzip",
+            "GZIP, identity",
+            "dog, gzip ,, cat",
+            "gzip, deflate",
+            "gzip;q=0.8, deflate;q=0.5",
+            "*",
+            "*, deflate;q=0.5",
+            "*;q=0.5,identity",
+            "gzip;q=0.5,identity;q=0.8",
+        ] {
+            assert_eq!(coding_for(accepted), Some(Coding::Gzip), "{accepted}");
+        }
+        for accepted in [
+            "br, identity, deflate, gzip",
+            "br, gzip;q=0, deflate; q = 0.5 , identity;q=0",
+            "*, deflate",
+            "*, gzip;q=0.5",
+        ] {
+            assert_eq!(coding_for(accepted), Some(Coding::Deflate), "{accepted}");
+        }
     }
 }

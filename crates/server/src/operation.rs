@@ -127,7 +127,9 @@ pub(crate) fn write(
     let outcome = outcome.and_then(|reply| {
         let name = asked.target.map_or("unknown", |target| target.name);
         sheltered(name, || {
-            reply.write_json(out);
+            if !says_nothing(&reply) {
+                reply.write_json(out);
+            }
             Ok(())
         })
     });
@@ -147,6 +149,11 @@ pub(crate) fn write(
         }
     };
     Written { status, content_type: asked.content_type, coding: asked.coding, ended }
+}
+
+/// Whether DynamoDB answers with an empty body, which is not even an empty object.
+fn says_nothing(reply: &Reply) -> bool {
+    matches!(reply, Reply::TagResource(_) | Reply::UntagResource(_))
 }
 
 /// Makes an answer, which begins at `start`, ready to be sent.

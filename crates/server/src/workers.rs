@@ -15,6 +15,9 @@ use crate::mailbox::Mailbox;
 use crate::service::Service;
 use crate::tls::Tls;
 
+/// An expression may lie within itself hundreds of times, and is parsed and evaluated on the stack. Only what is used costs memory.
+const STACK_BYTES: usize = 16 << 20;
+
 /// A new connection on its way to a worker. How many there are is bounded by the registry.
 type Arrival = (TcpStream, Entry);
 
@@ -37,7 +40,8 @@ impl Workers {
             let (sender, receiver) = unbounded_channel();
             let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
             let (service, tls) = (service.clone(), tls.cloned());
-            let thread = std::thread::Builder::new().name("monotable-http".to_owned());
+            let thread =
+                std::thread::Builder::new().name("monotable-http".to_owned()).stack_size(STACK_BYTES);
             workers.threads.push(thread.spawn(move || runtime.block_on(work(receiver, service, tls)))?);
             workers.senders.push(sender);
         }

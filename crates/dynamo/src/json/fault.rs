@@ -4,6 +4,7 @@
 //! fail at such a value: it puts NULL in its place and writes down what was wrong, and where.
 
 use crate::ApiError;
+use crate::limits::ATTRIBUTE_NAME_BYTES_MAX;
 
 /// What is wrong with attribute values of a request: at most one fault for each member.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,6 +54,19 @@ pub enum ValueFault {
     DuplicateBinaries(String),
     /// Lists and maps are nested too deep.
     TooDeep,
+    /// An attribute without a name.
+    EmptyName,
+    /// An attribute with a name of more bytes than names have.
+    LongName,
+}
+
+/// Checks the name of an attribute, at the top of an item or within it.
+pub fn check_attribute_name(name: &str) -> Result<(), ValueFault> {
+    match name.len() {
+        0 => Err(ValueFault::EmptyName),
+        length if length > ATTRIBUTE_NAME_BYTES_MAX => Err(ValueFault::LongName),
+        _ => Ok(()),
+    }
 }
 
 impl Faults {
@@ -136,6 +150,8 @@ impl From<ValueFault> for ApiError {
             ValueFault::DuplicateBinaries(elements) => {
                 format!("{INVALID}Input collection {elements}of type BS contains duplicates.")
             }
+            ValueFault::EmptyName => "Empty attribute name".to_owned(),
+            ValueFault::LongName => "Attribute name is too large, must be less than 65536 bytes".to_owned(),
             ValueFault::TooDeep => "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit".to_owned(),
         })
     }

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use bytes::Bytes;
 use jiter::Peek;
 
+use super::fault::check_attribute_name;
 use super::write::write_escaped;
 use super::{Place, Reader, ValueFault, write_comma, write_text};
 use crate::limits::NESTING_LEVELS_MAX;
@@ -171,6 +172,9 @@ fn read_map(reader: &mut Reader<'_>, peek: Peek, depth: usize) -> Result<Map, Ap
     let mut map = BTreeMap::new();
     let mut key = reader.map::<Value>(peek, Place::Member)?.map(str::to_owned);
     while let Some(name) = key {
+        if let Err(fault) = check_attribute_name(&name) {
+            reader.fault(fault);
+        }
         let peek = reader.peek()?;
         map.insert(name, read(reader, peek, Place::Element, depth + 1)?);
         key = reader.next_key()?.map(str::to_owned);

@@ -1,7 +1,7 @@
 //! DescribeStream: a stream and its shards.
 
 use super::{Choice, KeySchemaElement, StreamViewType, Timestamp};
-use crate::rules::{REQUIRED_ARN, SHARD_ID, STREAM_LIMIT};
+use crate::rules::{REQUIRED, REQUIRED_ARN, REQUIRED_SHARD_ID, SHARD_ID, STREAM_LIMIT};
 
 choices! {
     /// Where a stream is in its life.
@@ -23,8 +23,8 @@ choices! {
 shape! {
     /// Which shards are asked for.
     pub struct ShardFilter {
-        r#type: Option<Choice<ShardFilterType>> = "Type",
-        shard_id: Option<String> = "ShardId" => SHARD_ID,
+        r#type: Option<Choice<ShardFilterType>> = "Type" => REQUIRED,
+        shard_id: Option<String> = "ShardId" => REQUIRED_SHARD_ID,
     }
 }
 

@@ -17,6 +17,8 @@ use crate::store::StoreError;
 const GATHERING_PART: u32 = 8;
 /// And never longer than this.
 const GATHERING_MAX: Duration = Duration::from_millis(1);
+/// Conditions may lie within themselves hundreds of times, and are evaluated on the stack. Only what is used costs memory.
+const STACK_BYTES: usize = 16 << 20;
 /// While the disk is busy, so many tasks are worth waking the thread that decides.
 const TASKS_WORTH_WAKING: usize = 8;
 
@@ -41,7 +43,7 @@ pub(super) fn spawn_owner(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StoreE
     let syncer = std::thread::Builder::new().name("monotable-sync".to_owned());
     let syncer = syncer.spawn(move || syncing.sync_groups(&receiver)).map_err(failed)?;
     let owning = shared.clone();
-    let owner = std::thread::Builder::new().name("monotable-commit".to_owned());
+    let owner = std::thread::Builder::new().name("monotable-commit".to_owned()).stack_size(STACK_BYTES);
     let owner = owner.spawn(move || {
         owning.own(sender);
         // A panic of the thread has been reported by then; there is nothing left to answer.

@@ -55,8 +55,15 @@ fn write(request: &DeleteTable, latest: &Latest<'_>) -> Result<(Arc<Table>, Chan
     Ok((table, Changes { catalog, ..Changes::default() }))
 }
 
-/// DynamoDB tells of the table and what its keys are, and no longer of its global indexes.
+/// DynamoDB tells of the table, and no longer of its keys and indexes.
 fn reply(engine: &Engine, table: &Table) -> TableDescription {
     let description = engine.inner.describe(table, TableStatus::Deleting);
-    TableDescription { global_secondary_indexes: None, ..description }
+    TableDescription {
+        attribute_definitions: None,
+        key_schema: None,
+        creation_date_time: None,
+        global_secondary_indexes: None,
+        local_secondary_indexes: None,
+        ..description
+    }
 }

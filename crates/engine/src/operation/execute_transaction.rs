@@ -6,7 +6,7 @@ use dynamo::operation::{
     ConsumedCapacity, ExecuteTransaction, ExecuteTransactionReply, ItemResponse, ParameterizedStatement,
     ReturnConsumedCapacity, ReturnValuesOnConditionCheckFailure,
 };
-use dynamo::{ApiError, CancellationReason, Choice};
+use dynamo::{ApiError, CancellationReason, Choice, ErrorKind};
 
 use super::transact_write_items::{
     ONE_ITEM_TWICE, add_all, cancelled, capacity_again, capacity_of, condition_failed, is_reason, refused,
@@ -98,7 +98,8 @@ fn check(mut request: ExecuteTransaction) -> Result<Checked, ApiError> {
 fn check_statement(place: usize, request: &ParameterizedStatement) -> Result<CheckedStatement, ApiError> {
     request.faults.check("Parameters")?;
     let text = request.statement.as_deref().unwrap_or_default();
-    let statement = parse(text, request.parameters.as_deref().unwrap_or_default())?;
+    let statement = parse(text, request.parameters.as_deref().unwrap_or_default())
+        .map_err(|error| invalid(place, &ApiError::from(error).message))?;
     if statement.has_returning() {
         return Err(invalid(place, "RETURNING clause is not supported in ExecuteTransaction."));
     }
@@ -131,8 +132,12 @@ fn bind_reads(statements: Vec<CheckedStatement>, catalog: &Catalog) -> Result<Ve
 fn bind_writes(statements: Vec<CheckedStatement>, catalog: &Catalog) -> Result<Vec<BoundWrite>, ApiError> {
     let mut writes = Vec::with_capacity(statements.len());
     let mut reasons = vec![CancellationReason::NONE; statements.len()];
-    for (checked, reason) in statements.into_iter().zip(&mut reasons) {
+    for (place, (checked, reason)) in statements.into_iter().zip(&mut reasons).enumerate() {
+        let is_check = matches!(checked.statement, Statement::Exists(_));
         match StatementWrite::bind(checked.statement, catalog) {
+            Err(error) if is_check && error.kind == ErrorKind::Validation => {
+                return Err(invalid(place, &error.message));
+            }
             Ok(Some(write)) => writes.push(BoundWrite { write, with_item: checked.with_item }),
             Ok(None) => return Err(ApiError::validation(MIXED)),
             Err(error) if is_reason(&error) => *reason = refused(error),
@@ -160,7 +165,7 @@ fn write(bound: &Bound, latest: &Latest<'_>) -> Result<(ExecuteTransactionReply,
         && token.was_used(latest)?
     {
         let writes = bound.writes.iter().map(|bound| &bound.write.write);
-        return Ok((reply(bound, capacity_again(wanted, writes, latest)?), Changes::default()));
+        return Ok((reply(capacity_again(wanted, writes, latest)?), Changes::default()));
     }
     let written = decide_all(bound, latest)?;
     let mut changes = Changes::default();
@@ -168,7 +173,7 @@ fn write(bound: &Bound, latest: &Latest<'_>) -> Result<(ExecuteTransactionReply,
     if let Some(token) = &bound.token {
         token.add_to(&mut changes, latest);
     }
-    Ok((reply(bound, capacity_of(wanted, &written)), changes))
+    Ok((reply(capacity_of(wanted, &written)), changes))
 }
 
 /// Every statement is decided even after one was refused: the client learns all reasons.
@@ -192,9 +197,9 @@ fn duplicate_item(refusal: NotWritten) -> CancellationReason {
     CancellationReason { code: "DuplicateItem", message: Some(error.message), item: None }
 }
 
-fn reply(bound: &Bound, consumed_capacity: Option<Vec<ConsumedCapacity>>) -> ExecuteTransactionReply {
-    let responses = bound.writes.iter().map(|_| ItemResponse::default()).collect();
-    ExecuteTransactionReply { responses: Some(responses), consumed_capacity }
+/// Writes are answered with an empty list: there is nothing to say about any of them.
+fn reply(consumed_capacity: Option<Vec<ConsumedCapacity>>) -> ExecuteTransactionReply {
+    ExecuteTransactionReply { responses: Some(Vec::new()), consumed_capacity }
 }
 
 fn reply_to_reads(

@@ -40,6 +40,9 @@ fn check(request: &GetShardIterator) -> Result<Option<u64>, ApiError> {
             let sequence = sequence.ok_or_else(|| ApiError::validation("Invalid SequenceNumber"))?;
             Ok(Some(sequence))
         }
+        (ShardIteratorType::TrimHorizon | ShardIteratorType::Latest, Some(_)) => Err(ApiError::validation(
+            "One or more parameter values were invalid: SequenceNumber should not be passed for this iterator type",
+        )),
         (ShardIteratorType::AtTimestamp, _) if request.timestamp.is_none() => {
             Err(ApiError::validation("Timestamp must be specified for ShardIteratorType AT_TIMESTAMP"))
         }

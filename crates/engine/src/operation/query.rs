@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use bytes::Bytes;
 use dynamo::operation::{Query, QueryReply};
-use dynamo::{ApiError, Item, KeyValue, StoredValue};
+use dynamo::{ApiError, Item, KeyValue, StoredValue, Value};
 use expression::{
     Condition, KeyCondition, KeyConditionError, KeyConditions, KeyRange as SortRange, Projection,
 };
@@ -12,7 +12,7 @@ use expression::{
 use crate::catalog::Catalog;
 use crate::engine::Engine;
 use crate::expressions::{ReadParameters, attributes_to_get, check_start_key_values, key_conditions};
-use crate::keys::check_key_size;
+use crate::keys::{check_key_size, check_not_empty};
 use crate::layout::{KeyAttribute, KeyRange, KeySchema, after_prefix, partition_prefix_of};
 use crate::page::PageRequest;
 use crate::reading::{Answer, INVALID_START, Reading, Source, check_select};
@@ -69,9 +69,11 @@ fn check(mut request: Query) -> Result<Checked, ApiError> {
     let projection = expressions.projection(parameters.projection)?.or(attributes_to_get);
     expressions.finish()?;
     let keys = key_conditions(key_expression.as_ref(), request.key_conditions.as_ref())?;
-    // The keys of a table have two attributes at most; those of an index may have eight.
-    if keys.names().next().is_none() || keys.names().count() > 2 && request.index_name.is_none() {
-        return Err(KeyConditionError::Count.into());
+    // KeyConditions are counted at once; those of an expression with the keys of the table.
+    let is_too_many =
+        request.key_conditions.is_some() && request.index_name.is_none() && keys.names().count() > 2;
+    if keys.names().next().is_none() || is_too_many {
+        return Err(KeyConditionError::None.into());
     }
     let start_key = request.exclusive_start_key.take();
     let is_legacy_filter = legacy_filter.is_some();
@@ -91,6 +93,13 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
             return Err(ApiError::validation(INVALID_START));
         }
         check_start_key(&source, start_key, &checked.keys)?;
+        // After the only item of a partition there is nothing.
+        if source.index().is_none() && source.schema().sort.is_empty() {
+            return Err(ApiError::validation(format!(
+                "The provided exclusive start key is invalid: ExclusiveStartKey: {}",
+                shown(start_key)
+            )));
+        }
     }
     let schema = source.schema();
     let keys = checked.keys.resolve(&expression_schema(schema))?;
@@ -117,6 +126,20 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         request.consistent_read,
         request.return_consumed_capacity,
     )
+}
+
+/// A key as a message shows it.
+fn shown(key: &Item) -> String {
+    let attributes = key.iter().map(|(name, value)| {
+        let text = match value {
+            Value::S(text) => text.clone(),
+            Value::N(number) => number.to_string(),
+            Value::B(bytes) => format!("java.nio.HeapByteBuffer[pos=0 lim={0} cap={0}]", bytes.len()),
+            _ => String::new(),
+        };
+        format!("{name}=AttributeValue: {{{}:{text}}}", value.value_type().name())
+    });
+    format!("{{{}}}", attributes.collect::<Vec<_>>().join(", "))
 }
 
 /// DynamoDB looks at the start key and at the condition attribute by attribute: a missing condition on the partition
@@ -149,8 +172,14 @@ fn names_and_types(attributes: &[KeyAttribute]) -> Vec<(&str, dynamo::KeyType)> 
     attributes.iter().map(|attribute| (attribute.name.as_str(), attribute.key_type)).collect()
 }
 
-/// Over-long key values are refused on reads too.
+/// Key values that no item can have are refused on reads too: those that are empty, and those that are too long.
 fn check_sizes(schema: &KeySchema, keys: &KeyCondition) -> Result<(), ApiError> {
+    let equal = schema.partition.iter().zip(&keys.partition).chain(schema.sort.iter().zip(&keys.sort));
+    for (attribute, value) in equal {
+        if let Some(value) = KeyValue::from_stored(value.as_ref()) {
+            check_not_empty(attribute, value)?;
+        }
+    }
     let range = keys.range.iter().flat_map(SortRange::values).flatten();
     let sort = schema.sort.iter().zip(keys.sort.iter());
     let ranged = schema

@@ -21,8 +21,8 @@ use crate::schema::invalid;
 use crate::table::Table;
 use crate::tags::{check_count, checked_tags};
 
-/// Tags on one page: DynamoDB gives 10, so whoever follows its pages is tested here too.
-const TAGS_PER_PAGE: usize = 10;
+/// Tags on one page: as many as a table may have.
+const TAGS_PER_PAGE: usize = 50;
 
 impl Engine {
     /// Sets tags of a table, which is named by its ARN.

@@ -19,7 +19,7 @@ use crate::commit::{Changes, Latest};
 use crate::engine::Engine;
 use crate::expressions::{ConditionParameters, UpdateParameters};
 use crate::fault::Fault;
-use crate::keys::{check_index_keys, check_item_key, check_key, is_empty_key};
+use crate::keys::{check_index_keys, check_item_key, check_key, is_attribute_name, is_empty_key};
 use crate::table::Table;
 use crate::token::Token;
 use crate::write::{Action, ITEM_BYTES_MAX, ITEM_TOO_LARGE, ItemWrite, Refusal, Written, has_item_twice};
@@ -207,7 +207,11 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Bound, ApiError> {
     for (number, action) in checked.actions.into_iter().enumerate() {
         match bind_action(action, catalog) {
             Ok(bound) => writes.push(bound),
-            Err(error) if is_reason(&error) => reasons.add(number, refused(error)),
+            // What comes after an action that cannot be carried out is not looked at.
+            Err(error) if is_reason(&error) => {
+                reasons.add(number, refused(error));
+                break;
+            }
             Err(error) => return Err(error),
         }
     }
@@ -321,7 +325,7 @@ pub(super) fn condition_failed(item: Option<StoredItem>) -> CancellationReason {
 
 /// Whether an action that is refused so is a reason to cancel; other errors are the answer to the whole transaction.
 pub(super) fn is_reason(error: &ApiError) -> bool {
-    error.kind == ErrorKind::Validation && !is_empty_key(error)
+    error.kind == ErrorKind::Validation && !is_empty_key(error) && !is_attribute_name(error)
 }
 
 /// An action that breaks a rule as a reason.

@@ -1,9 +1,10 @@
 //! What a WHERE says about keys: its conditions one by one, and those that fix an attribute.
 
-use dynamo::{Item, StoredValue};
+use dynamo::{Item, KeyValue, StoredValue};
 use expression::tree::Comparator;
 use expression::{Condition, Operand};
 
+use super::error::StatementError;
 use crate::layout::KeySchema;
 
 /// The conditions that all must hold.
@@ -56,4 +57,47 @@ pub(super) fn take_key(schema: &KeySchema, conditions: &mut Vec<Condition>) -> O
         key.insert(attribute.name.clone(), value.as_ref().decode());
     }
     Some(key)
+}
+
+/// Takes the key of the one item that a write names.
+pub(super) fn take_written_key(
+    schema: &KeySchema,
+    conditions: &mut Vec<Condition>,
+) -> Result<Item, StatementError> {
+    let key = take_key(schema, conditions).ok_or(StatementError::NoKey)?;
+    let is_twice = |name: &str| conditions.iter().any(|condition| equal_value(condition, name).is_some());
+    match schema.attributes().find(|attribute| is_twice(&attribute.name)) {
+        Some(attribute) => Err(StatementError::KeyTwice(attribute.name.clone())),
+        None => Ok(key),
+    }
+}
+
+/// Values that key attributes are compared with have the types of the keys.
+pub(super) fn check_key_types(schema: &KeySchema, conditions: &[Condition]) -> Result<(), StatementError> {
+    for attribute in schema.attributes() {
+        let fits = |value: &StoredValue| {
+            KeyValue::from_stored(value.as_ref()).is_some_and(|value| value.key_type() == attribute.key_type)
+        };
+        let compared = conditions.iter().flat_map(|condition| compared_values(condition, &attribute.name));
+        if !compared.into_iter().all(fits) {
+            return Err(StatementError::KeyType(attribute.name.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The values that a condition compares an attribute with.
+fn compared_values<'a>(condition: &'a Condition, name: &str) -> Vec<&'a StoredValue> {
+    let operands: Vec<&Operand> = match condition {
+        Condition::Compare { left, right, .. } if is_attribute(left, name) => vec![right],
+        Condition::Compare { left, right, .. } if is_attribute(right, name) => vec![left],
+        Condition::Between { value, low, high } if is_attribute(value, name) => vec![low, high],
+        Condition::In { value, list } if is_attribute(value, name) => list.iter().collect(),
+        Condition::BeginsWith(value, prefix) if is_attribute(value, name) => vec![prefix],
+        _ => Vec::new(),
+    };
+    operands
+        .into_iter()
+        .filter_map(|operand| if let Operand::Value(value) = operand { Some(value) } else { None })
+        .collect()
 }

@@ -9,6 +9,13 @@ pub(super) fn is_keyword(word: &str) -> bool {
     KEYWORDS.binary_search(&upper.as_str()).is_ok()
 }
 
+/// True for a keyword that joins or tests values, in any case.
+pub(super) fn is_operator(word: &str) -> bool {
+    OPERATORS.iter().any(|operator| operator.eq_ignore_ascii_case(word))
+}
+
+const OPERATORS: [&str; 9] = ["AND", "BETWEEN", "EXCEPT", "IN", "INTERSECT", "IS", "LIKE", "OR", "UNION"];
+
 /// In ascending order.
 #[rustfmt::skip]
 const KEYWORDS: [&str; 252] = [

@@ -1,4 +1,7 @@
 //! The grammar of statements, by recursive descent. Parameters are filled in where their question marks stand.
+//!
+//! What is not in the grammar ends the parser at once. What is, and what DynamoDB does not run all the same, is only noted: of several
+//! mistakes the grammar's is reported.
 
 use std::sync::Arc;
 
@@ -6,20 +9,25 @@ use dynamo::Value;
 use expression::{Path, Step};
 
 use super::error::{Malformed, StatementError};
-use super::keyword::is_keyword;
+use super::keyword::{is_keyword, is_operator};
 use super::token::{Kind, Place, Token, tokens};
-use super::tree::{Delete, From, Insert, Order, Returning, Select, Statement, UpdateItem};
+use super::tree::{Delete, From, Returning, Statement, UpdateItem};
 
 mod condition;
+mod function;
+mod insert;
+mod select;
 mod update;
 mod value;
+
+pub(super) use select::last_name;
 
 /// How deep conditions and values may lie within each other.
 const DEPTH_MAX: usize = 64;
 
 /// Reads a statement.
 pub(crate) fn parse(text: &str, parameters: &[Value]) -> Result<Statement, StatementError> {
-    let mut parser = Parser { tokens: tokens(text)?, at: 0, parameters, used: 0, depth: 0 };
+    let mut parser = Parser { tokens: tokens(text)?, at: 0, parameters, used: 0, depth: 0, noted: None };
     let statement = parser.statement()?;
     if parser.peek().is_some() {
         return Err(Malformed::Trailing.into());
@@ -27,7 +35,10 @@ pub(crate) fn parse(text: &str, parameters: &[Value]) -> Result<Statement, State
     if parser.used != parameters.len() {
         return Err(StatementError::ParameterCount);
     }
-    Ok(statement)
+    match parser.noted {
+        Some(error) => Err(error),
+        None => Ok(statement),
+    }
 }
 
 struct Parser<'p> {
@@ -37,6 +48,8 @@ struct Parser<'p> {
     /// How many question marks there were so far.
     used: usize,
     depth: usize,
+    /// The first thing that is in the grammar and that DynamoDB does not run.
+    noted: Option<StatementError>,
 }
 
 impl Parser<'_> {
@@ -52,10 +65,21 @@ impl Parser<'_> {
         self.tokens.get(self.at).map(|token| token.place).unwrap_or_default()
     }
 
+    /// Notes what is wrong, to be said if the rest is well-formed.
+    fn note(&mut self, error: impl Into<StatementError>) {
+        if self.noted.is_none() {
+            self.noted = Some(error.into());
+        }
+    }
+
     /// What is wrong when nothing fits what comes next.
     fn unexpected(&self) -> StatementError {
         match self.peek() {
+            Some(Kind::Word(word)) if is_operator(word) => Malformed::Operator.into(),
             Some(Kind::Word(word)) if is_keyword(word) => Malformed::Keyword.into(),
+            Some(Kind::Sign("=" | "<" | ">" | "<=" | ">=" | "<>" | "!=" | "||" | "/" | "%")) => {
+                Malformed::Operator.into()
+            }
             _ => Malformed::Term.into(),
         }
     }
@@ -88,21 +112,17 @@ impl Parser<'_> {
         if self.eat(sign) { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    /// True before a word and an opening bracket: a function.
+    /// Nothing may be missing after an operator.
+    fn expect_right_side(&self) -> Result<(), StatementError> {
+        if self.peek().is_none() { Err(Malformed::RightSide.into()) } else { Ok(()) }
+    }
+
+    /// True before a name and an opening bracket: a function.
     fn is_call(&self) -> bool {
-        matches!((self.peek(), self.peek_second()), (Some(Kind::Word(_)), Some(Kind::Sign("("))))
-    }
-
-    /// True before a call of this function.
-    fn is_call_of(&self, function: &str) -> bool {
-        self.is_word(function) && self.is_call()
-    }
-
-    /// Takes the name and opening bracket of a call of this function.
-    fn eat_call(&mut self, function: &str) -> bool {
-        let found = self.is_call_of(function);
-        self.at += if found { 2 } else { 0 };
-        found
+        matches!(
+            (self.peek(), self.peek_second()),
+            (Some(Kind::Word(_) | Kind::Quoted(_)), Some(Kind::Sign("(")))
+        )
     }
 
     /// Reads something that may hold itself.
@@ -129,84 +149,45 @@ impl Parser<'_> {
         if self.eat_word("UPDATE") {
             return self.update().map(Statement::Update);
         }
+        if self.eat_word("FROM") {
+            return self.from_first().map(Statement::Update);
+        }
         if self.eat_word("DELETE") {
             return self.delete().map(Statement::Delete);
         }
-        if self.eat_call("EXISTS") {
+        if self.is_word("EXISTS") && self.is_call() {
+            self.at += 2;
             self.expect_word("SELECT")?;
             let select = self.select()?;
             self.expect(")")?;
             return Ok(Statement::Exists(select));
         }
-        Err(Malformed::NoManipulation.into())
+        Err(self.no_manipulation())
     }
 
-    fn select(&mut self) -> Result<Select, StatementError> {
-        let projection = self.projection()?;
-        if !self.eat_word("FROM") {
-            return Err(Malformed::SelectWithoutFrom.into());
+    /// What is wrong with a text that begins as nothing that reads or writes.
+    fn no_manipulation(&mut self) -> StatementError {
+        if self.path().is_ok() && self.eat_word("IS") && self.type_name().is_ok() && self.peek().is_none() {
+            return StatementError::Operation("IsType");
         }
-        let from = self.from()?;
-        let condition = self.where_clause()?;
-        let order = if self.eat_word("ORDER") { self.order()? } else { Vec::new() };
-        Ok(Select { projection, from, condition, order })
-    }
-
-    fn projection(&mut self) -> Result<Vec<Path>, StatementError> {
-        if self.eat("*") {
-            return Ok(Vec::new());
-        }
-        let mut paths = Vec::new();
-        loop {
-            if self.is_call() {
-                return Err(StatementError::Function(self.place()));
-            }
-            paths.push(self.path()?);
-            if self.is_word("AS") || (!self.is_word("FROM") && matches!(self.peek(), Some(Kind::Word(_)))) {
-                return Err(StatementError::Alias);
-            }
-            if !self.eat(",") {
-                return Ok(paths);
-            }
-        }
-    }
-
-    fn order(&mut self) -> Result<Vec<Order>, StatementError> {
-        self.expect_word("BY")?;
-        let mut order = Vec::new();
-        loop {
-            let name = self.path()?.root.to_string();
-            let descends = self.eat_word("DESC");
-            if !descends {
-                self.eat_word("ASC");
-            }
-            order.push(Order { name, descends });
-            if !self.eat(",") {
-                return Ok(order);
-            }
-        }
-    }
-
-    fn insert(&mut self) -> Result<Insert, StatementError> {
-        self.expect_word("INTO")?;
-        let into = self.from().map_err(simple_path)?;
-        if into.index.is_some() {
-            return Err(StatementError::QualifiedInsert(into.place));
-        }
-        self.expect_word("VALUE")?;
-        let Value::M(item) = self.value()? else { return Err(Malformed::Term.into()) };
-        let is_lenient = self.eat_word("IF");
-        if is_lenient {
-            self.expect_word("NOT")?;
-            self.expect_word("EXISTS")?;
-        }
-        Ok(Insert { into, item, is_lenient })
+        Malformed::NoManipulation.into()
     }
 
     fn update(&mut self) -> Result<UpdateItem, StatementError> {
         let from = self.from().map_err(simple_path)?;
+        self.alias()?;
         let update = self.changes()?;
         let condition = self.where_clause()?;
+        let returning = self.returning()?;
+        Ok(UpdateItem { from, update, condition, returning })
+    }
+
+    /// UPDATE in the order in which it is carried out: FROM, WHERE, then what is changed.
+    fn from_first(&mut self) -> Result<UpdateItem, StatementError> {
+        let from = self.from().map_err(simple_path)?;
+        self.alias()?;
+        let condition = self.where_clause()?;
+        let update = self.changes()?;
         let returning = self.returning()?;
         Ok(UpdateItem { from, update, condition, returning })
     }
@@ -216,6 +197,7 @@ impl Parser<'_> {
             return Err(Malformed::DeleteWithoutFrom.into());
         }
         let from = self.from().map_err(simple_path)?;
+        self.alias()?;
         let condition = self.where_clause()?;
         let returning = self.returning()?;
         Ok(Delete { from, condition, returning })
@@ -225,19 +207,31 @@ impl Parser<'_> {
         if !self.eat_word("RETURNING") {
             return Ok(None);
         }
+        let returning = self.returning_element()?;
+        while self.eat(",") {
+            self.returning_element()?;
+            self.note(StatementError::ReturningSeveral);
+        }
+        Ok(Some(returning))
+    }
+
+    fn returning_element(&mut self) -> Result<Returning, StatementError> {
         let all = self.eat_word("ALL");
         let is_known = all || self.eat_word("MODIFIED");
         let old = self.eat_word("OLD");
         if !is_known || !(old || self.eat_word("NEW")) {
             return Err(Malformed::Returning.into());
         }
-        self.expect("*")?;
-        Ok(Some(match (all, old) {
+        if !self.eat("*") {
+            self.path()?;
+            self.note(StatementError::ReturningStar);
+        }
+        Ok(match (all, old) {
             (true, true) => Returning::AllOld,
             (true, false) => Returning::AllNew,
             (false, true) => Returning::ModifiedOld,
             (false, false) => Returning::ModifiedNew,
-        }))
+        })
     }
 
     /// A table, or a table and an index.
@@ -249,6 +243,20 @@ impl Parser<'_> {
             return Err(StatementError::LongSource);
         }
         Ok(From { table, index, place })
+    }
+
+    /// Another name for what was named before. There are none, but they are written where others have them.
+    fn alias(&mut self) -> Result<(), StatementError> {
+        let is_name = match self.peek() {
+            Some(Kind::Quoted(_)) => true,
+            Some(Kind::Word(word)) => !is_keyword(word),
+            _ => false,
+        };
+        if self.eat_word("AS") || is_name {
+            self.name()?;
+            self.note(StatementError::Alias);
+        }
+        Ok(())
     }
 
     fn name(&mut self) -> Result<Arc<str>, StatementError> {
@@ -267,9 +275,19 @@ impl Parser<'_> {
         let mut path = Path { root: self.name()?, steps: Vec::new() };
         loop {
             if self.eat(".") {
-                path.steps.push(Step::Name(self.name().map_err(dot_component)?));
+                let place = self.place();
+                if self.eat("*") {
+                    self.note(StatementError::Unpivot(place));
+                } else {
+                    path.steps.push(Step::Name(self.name().map_err(dot_component)?));
+                }
             } else if self.eat("[") {
-                path.steps.push(self.step()?);
+                let place = self.place();
+                if self.eat("*") {
+                    self.note(StatementError::Wildcard(place));
+                } else {
+                    path.steps.push(self.step()?);
+                }
                 self.expect("]")?;
             } else {
                 return Ok(path);
@@ -292,7 +310,9 @@ impl Parser<'_> {
 /// What is wrong with the name of something that is written.
 fn simple_path(error: StatementError) -> StatementError {
     match error {
-        StatementError::Malformed(Malformed::Keyword | Malformed::Term) => Malformed::SimplePath.into(),
+        StatementError::Malformed(Malformed::Keyword | Malformed::Operator | Malformed::Term) => {
+            Malformed::SimplePath.into()
+        }
         other => other,
     }
 }

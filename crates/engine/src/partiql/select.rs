@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use dynamo::{ApiError, Item, ItemBuilder, StoredItem, StoredValue, Value};
 use expression::tree::Comparator;
-use expression::{Condition, KeyConditions, KeyRange as SortRange, KeyTest, Operand, Path, Projection, Step};
+use expression::{Condition, KeyConditions, KeyRange as SortRange, KeyTest, Operand, Path, Projection};
 
 use super::error::StatementError;
-use super::key::{conjuncts, equal_value, is_attribute, joined, take_key};
+use super::key::{check_key_types, conjuncts, equal_value, is_attribute, joined, take_key};
 use super::next_token::{NextToken, fingerprint};
+use super::parse::last_name;
 use super::tree::{Order, Select};
 use crate::capacity::Units;
 use crate::catalog::{Catalog, find_table};
@@ -66,7 +67,12 @@ impl Selection {
         catalog: &Catalog,
     ) -> Result<Selection, ApiError> {
         let source = source_of(&select, consistent_read, catalog)?;
+        if let Some(fault) = select.fault {
+            return Err(fault.into());
+        }
         let conditions = conjuncts(select.condition.as_ref());
+        check_key_types(source.schema(), &conditions)?;
+        check_branches(source.schema(), select.condition.as_ref())?;
         let key = key_of(&source, &conditions)?;
         let plan = plan(&source, conditions, &select.order)?;
         let direction = check_order(&select, &source, &plan)?;
@@ -83,9 +89,9 @@ impl Selection {
         &self.source.table
     }
 
-    /// The key of the one item that is read, if it is fixed.
+    /// The key of the one item that is read, if it is fixed and nothing else is asked.
     pub(crate) fn key(&self) -> Option<&ItemKey> {
-        self.key.as_ref()
+        self.key.as_ref().filter(|_| self.filter.is_none())
     }
 
     /// What tokens of this statement are bound to.
@@ -170,7 +176,7 @@ impl Selection {
             return item;
         }
         let mut values: Vec<_> =
-            self.projection.iter().filter_map(|path| Some((name_of(path), path.find(&item)?))).collect();
+            self.projection.iter().filter_map(|path| Some((last_name(path), path.find(&item)?))).collect();
         values.sort_by(|(one, _), (two, _)| one.cmp(two));
         values.dedup_by(|(one, _), (two, _)| one == two);
         let mut builder = ItemBuilder::with_capacity(item.as_bytes().len());
@@ -181,23 +187,14 @@ impl Selection {
     }
 }
 
-/// The name under which a projected value is answered: the last name of its path, with the indexes after it.
-fn name_of(path: &Path) -> String {
-    let mut name = path.root.to_string();
-    for step in &path.steps {
-        match step {
-            Step::Name(next) => name = next.to_string(),
-            Step::Index(index) => name = format!("{name}[{index}]"),
-        }
-    }
-    name
-}
-
 fn source_of(select: &Select, consistent_read: Option<bool>, catalog: &Catalog) -> Result<Source, ApiError> {
     let from = &select.from;
     let table = find_table(catalog, Some(&from.table))?;
     if let Some(name) = &from.index {
         let index = table.index(name).ok_or(StatementError::NoIndex)?;
+        if index.schema.partition.len() > 1 || index.schema.sort.len() > 1 {
+            return Err(StatementError::SeveralAttributes.into());
+        }
         if !index.local && consistent_read == Some(true) {
             return Err(StatementError::ConsistentIndex.into());
         }
@@ -274,18 +271,22 @@ fn take_partitions(schema: &KeySchema, conditions: &mut Vec<Condition>) -> Optio
     Some(partitions)
 }
 
-/// The values that a condition leaves to an attribute, in the order of the text.
+/// The values that a condition leaves to an attribute, in the order of the text, each once.
 fn values_of(condition: &Condition, name: &str, accepts_list: bool) -> Option<Vec<StoredValue>> {
     if let Some(value) = equal_value(condition, name) {
         return Some(vec![value.clone()]);
     }
-    let Condition::In { value, list } = condition else { return None };
-    if !accepts_list || !is_attribute(value, name) {
-        return None;
-    }
-    let mut values: Vec<StoredValue> = Vec::with_capacity(list.len());
-    for operand in list {
-        let Operand::Value(value) = operand else { return None };
+    let listed: Option<Vec<&StoredValue>> = match condition {
+        Condition::In { value, list } if is_attribute(value, name) => list
+            .iter()
+            .map(|operand| if let Operand::Value(value) = operand { Some(value) } else { None })
+            .collect(),
+        Condition::Any(parts) => parts.iter().map(|part| equal_value(part, name)).collect(),
+        _ => None,
+    };
+    let listed = listed.filter(|_| accepts_list)?;
+    let mut values: Vec<StoredValue> = Vec::with_capacity(listed.len());
+    for value in listed {
         if !values.contains(value) {
             values.push(value.clone());
         }
@@ -381,4 +382,46 @@ fn check_filter(source: &Source, condition: Option<&Condition>) -> Result<(), Ap
         return Ok(());
     }
     Err(StatementError::FilterNotProjected { index: index.name.clone(), names }.into())
+}
+
+/// What a branch of OR asks of the sort key of its partition.
+#[derive(PartialEq)]
+enum Branch {
+    /// Nothing: it reads the whole partition.
+    Whole,
+    /// Something that a range of keys answers.
+    Range,
+    /// Something else, such as that it is not a value.
+    Other,
+}
+
+/// Branches of OR are read one after the other, so one must not read a partition of which another reads a part. Of those that
+/// say what the sort key is not DynamoDB does not know it, and lets them pass.
+fn check_branches(schema: &KeySchema, condition: Option<&Condition>) -> Result<(), ApiError> {
+    let Some(Condition::Any(parts)) = condition else { return Ok(()) };
+    let branches: Option<Vec<_>> = parts.iter().map(|part| branch(schema, part)).collect();
+    let Some(branches) = branches else { return Ok(()) };
+    let is_read = |partition: &StoredValue, wanted: Branch| {
+        branches.iter().any(|(other, branch)| other == partition && *branch == wanted)
+    };
+    let overlaps = |(partition, _): &(StoredValue, Branch)| {
+        is_read(partition, Branch::Whole) && is_read(partition, Branch::Range)
+    };
+    if branches.iter().any(overlaps) { Err(StatementError::Overlapping.into()) } else { Ok(()) }
+}
+
+/// The partition of a branch, and what it asks of the sort key; `None` if it does not fix a partition.
+fn branch(schema: &KeySchema, part: &Condition) -> Option<(StoredValue, Branch)> {
+    let (partition, sort) = (schema.partition.first()?, schema.sort.first()?);
+    let mut conditions = conjuncts(Some(part));
+    let value = conditions.iter().find_map(|condition| equal_value(condition, &partition.name)).cloned()?;
+    let mentions_sort = conditions.iter().any(|one| one.paths().iter().any(|path| *path.root == *sort.name));
+    let branch = if !take_sort(schema, &mut conditions).is_empty() {
+        Branch::Range
+    } else if mentions_sort {
+        Branch::Other
+    } else {
+        Branch::Whole
+    };
+    Some((value, branch))
 }

@@ -43,9 +43,9 @@ impl Display for Place {
 }
 
 /// Longer signs before those that they begin with.
-const SIGNS: [&str; 22] = [
-    "<<", ">>", "<=", ">=", "<>", "!=", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ".", ":", "*", "+",
-    "-", "?",
+const SIGNS: [&str; 25] = [
+    "<<", ">>", "<=", ">=", "<>", "!=", "||", "<", ">", "=", "(", ")", "[", "]", "{", "}", ",", ".", ":",
+    "*", "+", "-", "/", "%", "?",
 ];
 
 /// Takes a statement apart.
@@ -73,7 +73,7 @@ impl Scanner<'_> {
             '\'' => Kind::Text(self.quoted('\'')?),
             '"' => Kind::Quoted(self.quoted('"')?),
             _ if is_name_start(first) => Kind::Word(self.while_true(is_name_part)),
-            _ if first.is_ascii_digit() => Kind::Number(self.number()),
+            _ if first.is_ascii_digit() || self.is_fraction() => Kind::Number(self.number()?),
             // The statement may end with a semicolon.
             ';' if self.is_last() => return Ok(None),
             _ => self.sign()?,
@@ -90,7 +90,7 @@ impl Scanner<'_> {
             } else if self.take_pair(['/', '*']) {
                 while !self.take_pair(['*', '/']) {
                     if self.take(|_| true).is_none() {
-                        return Err(Malformed::Unclosed.into());
+                        return Err(Malformed::Text.into());
                     }
                 }
             } else if self.take(char::is_whitespace).is_none() {
@@ -132,7 +132,7 @@ impl Scanner<'_> {
         loop {
             text.push_str(&self.while_true(|next| next != quote));
             if self.take(|next| next == quote).is_none() {
-                return Err(Malformed::Unclosed.into());
+                return Err(Malformed::Text.into());
             }
             match self.take(|next| next == quote) {
                 Some(doubled) => text.push(doubled),
@@ -141,19 +141,29 @@ impl Scanner<'_> {
         }
     }
 
-    fn number(&mut self) -> String {
+    /// True before a point and a digit: a number without digits before its point.
+    fn is_fraction(&self) -> bool {
+        let mut ahead = self.rest.clone();
+        ahead.next() == Some('.') && ahead.next().is_some_and(|next| next.is_ascii_digit())
+    }
+
+    fn number(&mut self) -> Result<String, StatementError> {
         let is_digit = |next: char| next.is_ascii_digit();
         let mut text = self.while_true(is_digit);
+        let mut fraction = String::new();
         if let Some(point) = self.take(|next| next == '.') {
+            fraction = self.while_true(is_digit);
             text.push(point);
-            text.push_str(&self.while_true(is_digit));
+            text.push_str(&fraction);
         }
-        if let Some(exponent) = self.take(|next| matches!(next, 'e' | 'E')) {
-            text.push(exponent);
-            text.extend(self.take(|next| matches!(next, '+' | '-')));
-            text.push_str(&self.while_true(is_digit));
+        if let Some(mark) = self.take(|next| matches!(next, 'e' | 'E')) {
+            let mut exponent: String = self.take(|next| matches!(next, '+' | '-')).into_iter().collect();
+            exponent.push_str(&self.while_true(is_digit));
+            check_scale(&fraction, &exponent)?;
+            text.push(mark);
+            text.push_str(&exponent);
         }
-        text
+        Ok(text)
     }
 
     fn sign(&mut self) -> Result<Kind, StatementError> {
@@ -164,7 +174,7 @@ impl Scanner<'_> {
             chars.next() == first && chars.next().is_none_or(|wanted| Some(wanted) == second)
         };
         let Some(sign) = SIGNS.into_iter().find(|sign| is_next(sign)) else {
-            return Err(Malformed::Character.into());
+            return Err(Malformed::Text.into());
         };
         for _ in sign.chars() {
             self.take(|_| true);
@@ -180,10 +190,17 @@ impl Scanner<'_> {
     }
 }
 
+/// An exponent must fit 32 bits, and so must the digits after the point without it.
+fn check_scale(fraction: &str, exponent: &str) -> Result<(), StatementError> {
+    let exponent: i32 = exponent.parse().map_err(|_| Malformed::Text)?;
+    let digits = i64::try_from(fraction.len()).unwrap_or(i64::MAX / 2);
+    i32::try_from(digits - i64::from(exponent)).map(|_| ()).map_err(|_| Malformed::Text.into())
+}
+
 fn is_name_start(character: char) -> bool {
-    character.is_alphabetic() || matches!(character, '_' | '$')
+    character.is_ascii_alphabetic() || matches!(character, '_' | '$')
 }
 
 fn is_name_part(character: char) -> bool {
-    is_name_start(character) || character.is_numeric()
+    is_name_start(character) || character.is_ascii_digit()
 }

@@ -3,6 +3,7 @@
 use dynamo::Item;
 use expression::{Condition, Path, Update};
 
+use super::error::StatementError;
 use super::token::Place;
 
 /// A statement.
@@ -63,6 +64,8 @@ pub(crate) struct Select {
     pub(super) from: From,
     pub(super) condition: Option<Condition>,
     pub(super) order: Vec<Order>,
+    /// What is wrong with the projection; said once the table is known.
+    pub(super) fault: Option<StatementError>,
 }
 
 /// One attribute of ORDER BY.
@@ -77,8 +80,6 @@ pub(crate) struct Order {
 pub(crate) struct Insert {
     pub(super) into: From,
     pub(super) item: Item,
-    /// IF NOT EXISTS: an item that is there stays, and nobody complains.
-    pub(super) is_lenient: bool,
 }
 
 /// UPDATE.

@@ -2,11 +2,11 @@
 //!
 //! INSERT needs that there is no item, UPDATE and EXISTS that there is one. DELETE of nothing is done already, whatever its conditions.
 
-use dynamo::{ApiError, ErrorKind, StoredItem};
+use dynamo::{ApiError, ErrorKind, Item, KeyValue, StoredItem};
 use expression::{Condition, Path};
 
 use super::error::StatementError;
-use super::key::{conjuncts, joined, take_key};
+use super::key::{check_key_types, conjuncts, joined, take_written_key};
 use super::tree::{Delete, Insert, Returning, Select, Statement, UpdateItem};
 use crate::catalog::{Catalog, find_table};
 use crate::commit::Latest;
@@ -24,8 +24,8 @@ pub(crate) struct StatementWrite {
 
 /// How the outcome is told.
 enum Outcome {
-    /// An item that is there is in the way, unless that is fine.
-    Insert { is_lenient: bool },
+    /// An item that is there is in the way.
+    Insert,
     /// Perhaps with items.
     Returning(Option<Returning>),
 }
@@ -56,11 +56,7 @@ impl StatementWrite {
     pub(crate) fn decide(&self, latest: &Latest<'_>) -> Result<Written, NotWritten> {
         match (self.write.decide(latest), &self.outcome) {
             (Ok(written), _) => Ok(written),
-            (Err(Refusal::Condition(old)), Outcome::Insert { is_lenient: true }) => {
-                let (table, key) = (self.write.table.clone(), self.write.key.clone());
-                Ok(Written { table, key, new: old.clone(), old })
-            }
-            (Err(Refusal::Condition(old)), Outcome::Insert { .. }) => Err(NotWritten::Duplicate(old)),
+            (Err(Refusal::Condition(old)), Outcome::Insert) => Err(NotWritten::Duplicate(old)),
             (Err(Refusal::Condition(old)), _) => Err(NotWritten::Condition(old)),
             (Err(Refusal::Fault(fault)), _) => Err(NotWritten::Fault(fault)),
         }
@@ -109,6 +105,7 @@ pub(crate) fn duplicate() -> ApiError {
 
 fn bind_insert(insert: Insert, catalog: &Catalog) -> Result<StatementWrite, ApiError> {
     let table = find_table(catalog, Some(&insert.into.table))?;
+    check_inserted_key(&table, &insert.item)?;
     let item = StoredItem::encode(&insert.item);
     let key = check_item_key(&table, &item)?;
     if item.size_bytes() > ITEM_BYTES_MAX {
@@ -117,7 +114,19 @@ fn bind_insert(insert: Insert, catalog: &Catalog) -> Result<StatementWrite, ApiE
     check_index_keys(&table, |name| item.get(name))?;
     let condition = Some(Condition::NotExists(key_path(&table)));
     let write = ItemWrite { table, key, action: Action::Put(item), condition };
-    Ok(StatementWrite { write, outcome: Outcome::Insert { is_lenient: insert.is_lenient } })
+    Ok(StatementWrite { write, outcome: Outcome::Insert })
+}
+
+/// The item has the keys of the table, of their types.
+fn check_inserted_key(table: &Table, item: &Item) -> Result<(), StatementError> {
+    for attribute in table.schema.attributes() {
+        let name = &attribute.name;
+        let value = item.get(name).ok_or_else(|| StatementError::KeyAbsent(name.clone()))?;
+        if KeyValue::from_value(value).is_none_or(|value| value.key_type() != attribute.key_type) {
+            return Err(StatementError::KeyType(name.clone()));
+        }
+    }
+    Ok(())
 }
 
 fn bind_update(statement: UpdateItem, catalog: &Catalog) -> Result<StatementWrite, ApiError> {
@@ -126,7 +135,8 @@ fn bind_update(statement: UpdateItem, catalog: &Catalog) -> Result<StatementWrit
     }
     let table = find_table(catalog, Some(&statement.from.table))?;
     let mut conditions = conjuncts(statement.condition.as_ref());
-    let key = take_key(&table.schema, &mut conditions).ok_or(StatementError::NoKey)?;
+    check_key_types(&table.schema, &conditions)?;
+    let key = take_written_key(&table.schema, &mut conditions)?;
     let item_key = check_key(&table, &key)?;
     check_update(&table, &statement.update)?;
     conditions.insert(0, Condition::Exists(key_path(&table)));
@@ -144,7 +154,8 @@ fn bind_delete(statement: Delete, catalog: &Catalog) -> Result<StatementWrite, A
     }
     let table = find_table(catalog, Some(&statement.from.table))?;
     let mut conditions = conjuncts(statement.condition.as_ref());
-    let key = take_key(&table.schema, &mut conditions).ok_or(StatementError::NoKey)?;
+    check_key_types(&table.schema, &conditions)?;
+    let key = take_written_key(&table.schema, &mut conditions)?;
     let key = check_key(&table, &key)?;
     let is_gone = Condition::NotExists(key_path(&table));
     let condition = joined(conditions).map(|condition| Condition::Any(vec![is_gone, condition]));
@@ -155,8 +166,12 @@ fn bind_delete(statement: Delete, catalog: &Catalog) -> Result<StatementWrite, A
 fn bind_exists(select: Select, catalog: &Catalog) -> Result<StatementWrite, ApiError> {
     let table = find_table(catalog, Some(&select.from.table))?;
     let mut conditions = conjuncts(select.condition.as_ref());
-    let key = take_key(&table.schema, &mut conditions).ok_or(StatementError::NoKey)?;
+    check_key_types(&table.schema, &conditions)?;
+    let key = take_written_key(&table.schema, &mut conditions)?;
     let key = check_key(&table, &key)?;
+    if conditions.is_empty() {
+        return Err(StatementError::ExistsWithoutCondition.into());
+    }
     conditions.insert(0, Condition::Exists(key_path(&table)));
     let write = ItemWrite { table, key, action: Action::Check, condition: joined(conditions) };
     Ok(StatementWrite { write, outcome: Outcome::Returning(None) })

@@ -78,11 +78,11 @@ fn faults_that_need_no_table() {
         (":a > b AND :a < :b", "Invalid condition in KeyConditionExpression: No key attribute specified"),
         (
             "b > :a AND b < :a and c = :a and d = :a",
-            "KeyConditionExpressions must only contain one condition per key",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
         ),
         (
             "(a > :a and b > :a) and (b > :a and c > :a)",
-            "KeyConditionExpressions must only contain one condition per key",
+            "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
         ),
     ] {
         assert_eq!(words(conditions(text)), message, "{text}");
@@ -100,12 +100,24 @@ fn faults_that_need_the_keys() {
         (":a <= a", &hash, not_supported),
         ("begins_with(a, :a)", &hash, not_supported),
         ("a between :a and :a", &hash, not_supported),
-        ("a = :a AND b = :a", &hash, not_supported),
-        ("y = :a and z = :a", &hash, not_supported),
+        (
+            "a = :a AND b = :a",
+            &hash,
+            "The number of query conditions (2) exceeds the number of key attributes defined in the schema (1)",
+        ),
+        (
+            "y = :a and z = :a",
+            &hash,
+            "The number of query conditions (2) exceeds the number of key attributes defined in the schema (1)",
+        ),
         ("b = :a", &hash, "Query condition missed key schema element: a"),
         ("b = :a", &range, "Query condition missed key schema element: a"),
         ("a = :a and z = :a", &range, "Query condition missed key schema element: b"),
-        ("a = :a and b = :a and c = :a", &range, "Conditions can be of length 1 or 2 only"),
+        (
+            "a = :a and b = :a and c = :a",
+            &range,
+            "The number of query conditions (3) exceeds the number of key attributes defined in the schema (2)",
+        ),
         ("a = :n", &range, wrong_type),
         ("a = :a and b < :n", &range, wrong_type),
     ] {

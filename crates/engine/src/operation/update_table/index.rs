@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use dynamo::operation::{
     AttributeDefinition, CreateGlobalSecondaryIndexAction, GlobalSecondaryIndexDescription,
-    GlobalSecondaryIndexUpdate, IndexStatus, TableDescription, UpdateGlobalSecondaryIndexAction, UpdateTable,
+    GlobalSecondaryIndexUpdate, IndexStatus, KeySchemaElement, TableDescription,
+    UpdateGlobalSecondaryIndexAction, UpdateTable,
 };
 use dynamo::{ApiError, ErrorKind};
 
@@ -118,13 +119,9 @@ impl Update {
         let Some(definitions) = definitions.filter(|definitions| !definitions.is_empty()) else {
             return Err(invalid(format!("AttributeDefinitions is not specified for index: {name}")));
         };
-        // What is defined already stays as it is, whatever the request says.
         let definitions = schema::definitions(definitions)?;
-        let definitions: Vec<KeyAttribute> = definitions
-            .into_iter()
-            .map(|new| defined(&self.table, &new.name).cloned().unwrap_or(new))
-            .collect();
         let elements = action.key_schema.as_deref().unwrap_or_default();
+        self.check_not_redefined(&definitions, elements)?;
         if elements.len() > definitions.len() {
             return Err(ApiError::validation(schema::NO_DEFINITION));
         }
@@ -151,6 +148,31 @@ impl Update {
         self.table.definitions.extend(definitions);
         keep_used_definitions(&mut self.table);
         Ok(())
+    }
+
+    /// An attribute keeps the type that other keys have given it.
+    fn check_not_redefined(
+        &self,
+        definitions: &[KeyAttribute],
+        elements: &[KeySchemaElement],
+    ) -> Result<(), ApiError> {
+        let is_other = |new: &&KeyAttribute| {
+            defined(&self.table, &new.name).is_some_and(|old| old.key_type != new.key_type)
+        };
+        let is_key = |new: &&KeyAttribute| {
+            elements.iter().any(|element| element.attribute_name.as_deref() == Some(&*new.name))
+        };
+        let Some(new) = definitions.iter().filter(is_key).find(is_other) else { return Ok(()) };
+        let schemas =
+            std::iter::once(&self.table.schema).chain(self.table.indexes.iter().map(|index| &index.schema));
+        let old = schemas.into_iter().find(|schema| schema.contains(&new.name)).unwrap_or(&self.table.schema);
+        let created = schema::global_key(elements, definitions)?;
+        Err(invalid(format!(
+            "Attributes cannot be redefined. Please check that your attribute has the same type as previously defined. \
+             Existing schema: {} New schema: {}",
+            schema::shown(old),
+            schema::shown(&created)
+        )))
     }
 
     fn change_index(
