@@ -37,12 +37,14 @@ fn main() {
         "nothing" => nothing::serve(u16::try_from(scale).expect("a port")),
         "shape" => shape::run(),
         "layer" => layer::run(&std::env::args().nth(3).unwrap_or_default(), scale),
+        "layer-times" => layer::times(if scale == 0 { 10 } else { scale }),
+        "layer-times-client" => layer::times_client(&std::env::args().skip(2).collect::<Vec<_>>()),
         "layer-client" => layer::client(&std::env::args().skip(2).collect::<Vec<_>>()),
         "profile" => profile::run(&std::env::args().nth(3).unwrap_or_default(), scale),
         _ => {
             eprintln!(
                 "usage: cargo run --release -- memory|disk|shape [ITEMS] | compare [SECONDS [NAME,NAME]] | profile COUNT get|put|query|replace|transact | \
-                 load ADDRESS:PORT [WORKLOAD [CONNECTIONS [SECONDS]]] | nothing PORT | layer [COUNT]"
+                 load ADDRESS:PORT [WORKLOAD [CONNECTIONS [SECONDS]]] | nothing PORT | layer COUNT KIND | layer-times [SECONDS]"
             );
             std::process::exit(2);
         }
