@@ -7,9 +7,12 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::Engine;
+use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 use server::{Answering, Pages, Server, Settings};
 use service::{Embedded, Options, Rest, Service};
@@ -17,6 +20,10 @@ use service::{Embedded, Options, Rest, Service};
 const TABLE: &str = "kefir-app-dev-table";
 /// Batches in the answer of the pattern.
 const BATCHES: usize = 20;
+/// Devices that are there from the start.
+const DEVICES: usize = 1_500;
+/// How often both kinds of a request take turns.
+const TURNS: u32 = 5;
 
 #[derive(Debug)]
 struct Designs(Rest);
@@ -39,9 +46,12 @@ fn main() {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["serve", what, count] => run(what, count.parse().expect("a count")),
         ["client", address, what, count] => client(address, what, count.parse().expect("a count")),
+        ["times", seconds] => times(seconds),
+        ["times-client", address, seconds] => times_client(address, seconds.parse().expect("a number")),
         _ => {
             eprintln!(
-                "usage: monotable-layer serve KIND COUNT, where KIND is hand- or design- with get, pattern, create, update or delete"
+                "usage: monotable-layer serve KIND COUNT, where KIND is hand- or design- with get, pattern, create, update or delete\n\
+                 \x20      monotable-layer times SECONDS"
             );
             std::process::exit(2);
         }
@@ -50,7 +60,21 @@ fn main() {
 
 /// Serves so many requests of one kind (`hand-get`, `design-get`, …) and ends.
 fn run(what: &str, count: usize) {
-    let engine = Engine::in_memory();
+    serve(Engine::in_memory(), &["client", what, &count.to_string()]);
+}
+
+/// Measures what requests of a design take beside the same requests written by hand, in turns on one server: in memory, then on disk.
+fn times(seconds: &str) {
+    println!("in memory");
+    serve(Engine::in_memory(), &["times-client", seconds]);
+    let directory = tempfile::tempdir().expect("a directory");
+    let engine = Engine::open(directory.path(), engine::Options::default()).expect("a database");
+    println!("on disk, every write synced");
+    serve(engine, &["times-client", seconds]);
+}
+
+/// Serves a design until a client, this program with these arguments, has ended.
+fn serve(engine: Engine, client: &[&str]) {
     let text = include_str!("../../../designs/kefir.toml");
     let design = design::check(&design::Source::new("kefir", text)).design.expect("a sound design");
     let service = Service::new(design, Arc::new(Embedded::new(engine.clone())), Options::default());
@@ -65,8 +89,8 @@ fn run(what: &str, count: usize) {
     let (address, stopper) = (server.address(), server.stopper());
     let thread = std::thread::spawn(move || server.run());
     let myself = std::env::current_exe().expect("this program has a path");
-    let arguments = ["client", &address.to_string(), what, &count.to_string()].map(str::to_owned);
-    let status = Command::new(myself).args(arguments).status().expect("a client");
+    let (mode, rest) = client.split_first().expect("what the client does");
+    let status = Command::new(myself).arg(mode).arg(address.to_string()).args(rest).status().expect("a client");
     stopper.stop();
     let _ = thread.join();
     assert!(status.success(), "the client failed");
@@ -75,16 +99,88 @@ fn run(what: &str, count: usize) {
 /// The client: prepares what the requests need, and sends them.
 fn client(address: &str, what: &str, count: usize) {
     let mut connection = Connection::open(address);
+    let devices = if what.ends_with("update") || what.ends_with("delete") { count } else { 0 };
+    prepare(&mut connection, devices);
+    for number in 0..count {
+        connection.send(&request(what, number));
+    }
+}
+
+/// Makes what the requests are about, with at least so many devices.
+fn prepare(connection: &mut Connection, devices: usize) {
     connection.send(&create("User", &json!({ "userId": "ada", "email": "ada@example.com", "name": "Ada" })));
     for number in 0..BATCHES {
         connection.send(&create("Batch", &batch(number)));
     }
-    let devices = if what.ends_with("update") || what.ends_with("delete") { count } else { 0 };
-    for number in 0..devices.max(1_500) {
+    for number in 0..devices.max(DEVICES) {
         connection.send(&create("Device", &device(number)));
     }
-    for number in 0..count {
-        connection.send(&request(what, number));
+}
+
+/// The client that measures: both kinds of each request in turns, so that both meet the same machine.
+fn times_client(address: &str, seconds: u64) {
+    let time = Duration::from_secs(seconds) / TURNS;
+    prepare(&mut Connection::open(address), 0);
+    let numbers = AtomicUsize::new(0);
+    println!(
+        "{:<10} {:>11} {:>14} {:>14} {:>6} {:>14} {:>14} {:>6}",
+        "request", "connections", "by hand p50", "by design p50", "ratio", "by hand /s", "by design /s", "ratio"
+    );
+    for what in ["get", "pattern", "create", "update"] {
+        for connections in [1, 32] {
+            let mut measured = [Measured::new(), Measured::new()];
+            for _ in 0..TURNS {
+                for (kind, measured) in ["hand", "design"].iter().zip(&mut measured) {
+                    measured.add(address, &format!("{kind}-{what}"), connections, time, &numbers);
+                }
+            }
+            let [hand, design] = measured.map(|measured| (measured.p50(), measured.per_second(time * TURNS)));
+            println!(
+                "{what:<10} {connections:>11} {:>11.1} µs {:>11.1} µs {:>6.2} {:>14.0} {:>14.0} {:>6.2}",
+                hand.0, design.0, design.0 / hand.0, hand.1, design.1, hand.1 / design.1
+            );
+        }
+    }
+}
+
+/// The latencies of one kind of request.
+struct Measured(Histogram<u64>);
+
+impl Measured {
+    fn new() -> Measured {
+        Measured(Histogram::new(3).expect("a histogram"))
+    }
+
+    /// Sends requests over some connections for some time, each when the one before is answered.
+    fn add(&mut self, address: &str, what: &str, connections: usize, time: Duration, numbers: &AtomicUsize) {
+        let end = Instant::now() + time;
+        let one = || {
+            let mut connection = Connection::open(address);
+            let mut latencies = Vec::new();
+            while Instant::now() < end {
+                let number = numbers.fetch_add(1, Ordering::Relaxed);
+                let request = request(what, if what.ends_with("update") { number % DEVICES } else { number });
+                let sent = Instant::now();
+                connection.send(&request);
+                latencies.push(sent.elapsed());
+            }
+            latencies
+        };
+        let all = std::thread::scope(|scope| {
+            let threads = (0..connections).map(|_| scope.spawn(one)).collect::<Vec<_>>();
+            threads.into_iter().flat_map(|thread| thread.join().expect("a client")).collect::<Vec<_>>()
+        });
+        for latency in all {
+            self.0.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(u64::MAX));
+        }
+    }
+
+    fn p50(&self) -> f64 {
+        self.0.value_at_quantile(0.5) as f64 / 1_000.0
+    }
+
+    fn per_second(&self, time: Duration) -> f64 {
+        self.0.len() as f64 / time.as_secs_f64()
     }
 }
 
@@ -112,9 +208,7 @@ fn request(what: &str, number: usize) -> String {
         "design-update" => plain(
             "PATCH",
             &format!("entities/Device/eve/d{number}"),
-            Some(
-                &json!({ "pushToken": format!("token {number}"), "lastSeenAt": "2024-06-02T12:00:00.000Z" }),
-            ),
+            Some(&json!({ "pushToken": format!("token {number}"), "lastSeenAt": "2024-06-02T12:00:00.000Z" })),
         ),
         "hand-delete" => by_hand(
             "DeleteItem",

@@ -48,6 +48,7 @@ rules! {
 
 use std::collections::BTreeMap;
 
+use crate::bind::Manner;
 use crate::diagnostic::{Finding, Rule, Severity};
 use crate::model::{Design, Entity};
 use crate::query::Query;
@@ -171,6 +172,7 @@ pub fn check(source: &Source) -> Report {
         let depended = |entity: &Entity| cannot_recompute::depended_on(&design, entity).into_owned();
         design.depended =
             design.entities.iter().map(|entity| (entity.name.value.clone(), depended(entity))).collect();
+        design.manners = design.entities.iter().map(|entity| Manner::of(&design, entity)).collect();
         design.answers = answers(&design);
         let names = design.patterns.iter().map(|pattern| pattern.name.value.clone());
         design.parameters =

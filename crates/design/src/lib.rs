@@ -29,9 +29,9 @@ mod texts;
 
 pub use bind::{
     Bound, Context, Implied, ImpliedCopy, ItemChange, ItemKey, Known, Page, PlannedWrite, Problem,
-    ProblemKind, Refresh, Share, Write, at, bind_get, bind_query, bind_unread, bind_write, coerced,
-    consequences, holds, implied, iso_milliseconds, item_key, logical_item, milliseconds_of, mismatch,
-    put_at, recognise, refreshes, requests, stored_item, validate, validate_key,
+    ProblemKind, Refresh, Share, Write, at, bind_get, bind_new, bind_query, bind_unread, bind_write, coerced,
+    consequences, holds, implied, iso_milliseconds, item_key, logical_item, makes_alone, milliseconds_of,
+    mismatch, put_at, recognise, refreshes, requests, stored_item, validate, validate_key,
 };
 pub use check::{CheckedDesign, Report, check, explain_rule, rule, rules};
 pub use condition::{At, Comparator, Condition, ConditionError, DEPTH_MAX, Operand, Path, PathStep};

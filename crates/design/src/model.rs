@@ -117,6 +117,8 @@ pub struct Design {
     pub(crate) parameters: BTreeMap<String, Vec<crate::plan::Parameter>>,
     /// For each entity the attributes on which keys, copies and counters depend. Filled when the design is checked.
     pub(crate) depended: BTreeMap<String, Vec<String>>,
+    /// For each entity what is known of its writes before any values are. Filled when the design is checked.
+    pub(crate) manners: Vec<crate::bind::Manner>,
     /// The characters that separate slots in the design's templates; a `key` contains none of them.
     pub delimiters: String,
 }
@@ -135,6 +137,12 @@ impl Design {
     /// The entity with this name.
     pub fn entity(&self, name: &str) -> Option<&Entity> {
         self.entities.iter().find(|entity| entity.name.value == name)
+    }
+
+    /// What is known of an entity's writes.
+    pub(crate) fn manner(&self, entity: &Entity) -> Option<&crate::bind::Manner> {
+        let number = self.entities.iter().position(|own| own.name.value == entity.name.value)?;
+        self.manners.get(number)
     }
 
     /// The pattern with this name.

@@ -156,9 +156,9 @@ async fn page<'s>(
         }
         _ => (vec![pattern], None, None),
     };
-    let streams = stream::streams(service, &inner, parameters, by, positions).await?;
+    let (streams, mark) = stream::streams(service, &inner, parameters, by, positions).await?;
     let descending = pattern.order.as_ref().is_some_and(|order| order.value == Order::Descending);
-    let (mut rows, next) = page::Page { service, limit, descending, apply }.read(streams).await?;
+    let (mut rows, next) = page::Page { service, limit, descending, mark, apply }.read(streams).await?;
     if let Some(apply) = apply.filter(|apply| by != Some(apply.on.value.as_str())) {
         apply::complete(service, apply, parameters, &mut rows).await?;
     }

@@ -3,7 +3,12 @@
 //! Always true: the ids of one request follow from its seed and time alone, so a request that is bound again makes the same ones; and
 //! within a request each id is greater than the one before.
 
+use std::sync::{Arc, OnceLock};
+
 use design::Type;
+
+use crate::options::Random;
+use crate::service::Service;
 
 /// The first second of KSUIDs: 2014-05-13T16:53:20Z.
 const KSUID_EPOCH_SECONDS: i64 = 1_400_000_000;
@@ -13,22 +18,32 @@ const BASE36: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The ids of one request.
-#[derive(Clone, Debug)]
 pub(crate) struct Ids {
-    chance: u128,
+    chance: OnceLock<u128>,
+    /// Where chance comes from when the first id is made: most requests make none, and the system is asked for it each time.
+    random: Option<Arc<dyn Random>>,
     now_milliseconds: i64,
 }
 
 impl Ids {
     /// Ids from these random bytes at this time.
     pub(crate) fn new(seed: &[u8; 32], now_milliseconds: i64) -> Ids {
-        let chance = seed.iter().take(16).fold(0_u128, |number, byte| number << 8 | u128::from(*byte));
-        Ids { chance, now_milliseconds }
+        Ids { chance: OnceLock::from(chance(seed)), random: None, now_milliseconds }
+    }
+
+    /// New ids at the time of a service.
+    pub(crate) fn of(service: &Service) -> Ids {
+        let random = Some(Arc::clone(&service.options().random));
+        Ids { chance: OnceLock::new(), random, now_milliseconds: service.now_milliseconds() }
     }
 
     /// For what makes no ids.
     pub(crate) fn none() -> Ids {
-        Ids { chance: 0, now_milliseconds: 0 }
+        Ids { chance: OnceLock::new(), random: None, now_milliseconds: 0 }
+    }
+
+    fn chance(&self) -> u128 {
+        *self.chance.get_or_init(|| self.random.as_ref().map_or(0, |random| chance(&random.bytes())))
     }
 
     pub(crate) fn now_milliseconds(&self) -> i64 {
@@ -40,7 +55,7 @@ impl Ids {
         let milliseconds = u128::try_from(self.now_milliseconds).unwrap_or(0);
         let number = u128::try_from(number).unwrap_or(0);
         // The highest random bit stays free, so that counting up never runs over.
-        let random = |bits: u32| (self.chance & ((1 << (bits - 1)) - 1)) + number;
+        let random = |bits: u32| (self.chance() & ((1 << (bits - 1)) - 1)) + number;
         match kind {
             Type::Ksuid => ksuid(self.now_milliseconds, random(127)),
             Type::Uuid => uuid(milliseconds << 74 | random(74)),
@@ -48,6 +63,10 @@ impl Ids {
             _ => digits(milliseconds << 80 | random(80), CROCKFORD, 26),
         }
     }
+}
+
+fn chance(seed: &[u8; 32]) -> u128 {
+    seed.iter().take(16).fold(0_u128, |number, byte| number << 8 | u128::from(*byte))
 }
 
 /// The lowest digits of a number in some alphabet.

@@ -118,6 +118,25 @@ fn json_content(schema: &Value) -> Value {
     json!({ "application/json": { "schema": schema } })
 }
 
+/// The body of a request, with an example where the design has one.
+fn request_body(schema: &Value, example: Option<Value>) -> Value {
+    let mut content = json_content(schema);
+    if let Some(example) = example
+        && let Some(media) = content.get_mut("application/json").and_then(Value::as_object_mut)
+    {
+        media.insert("example".to_owned(), example);
+    }
+    json!({ "required": true, "content": content })
+}
+
+/// A parameter with an example, where the design has one.
+fn with_example(mut parameter: Value, example: Option<Value>) -> Value {
+    if let (Some(example), Some(members)) = (example, parameter.as_object_mut()) {
+        members.insert("example".to_owned(), example);
+    }
+    parameter
+}
+
 fn add_entity(paths: &mut Map<String, Value>, design: &CheckedDesign, entity: &Entity) {
     let name = &entity.name.value;
     let base = format!("/v1/{}/entities/{name}", design.name);
@@ -154,7 +173,7 @@ fn of_create(design: &CheckedDesign, entity: &Entity) -> Value {
         "summary": format!("Makes a {name}"),
         "description": entity.about,
         "parameters": [reference("parameters", "IdempotencyKey")],
-        "requestBody": { "required": true, "content": json_content(&schema::created(design, entity)) },
+        "requestBody": request_body(&schema::created(design, entity), example::create_body(design, entity)),
         "responses": responses("201", good, &[400, 409, 413, 415, 422]),
     })
 }
@@ -200,7 +219,7 @@ fn of_item(design: &CheckedDesign, entity: &Entity) -> Map<String, Value> {
             "summary": format!("Changes a {name}"),
             "description": "The attributes given replace those of the item; null takes one away; the others stay.",
             "parameters": headers,
-            "requestBody": { "required": true, "content": json_content(&schema::changed(design, entity)) },
+            "requestBody": request_body(&schema::changed(design, entity), example::change_body(design, entity)),
             "responses": responses("200", found, &[400, 404, 409, 412, 413, 415, 422]),
         });
         let delete = json!({
@@ -218,11 +237,12 @@ fn of_item(design: &CheckedDesign, entity: &Entity) -> Map<String, Value> {
 
 fn key_parameter(design: &CheckedDesign, entity: &Entity, name: &str) -> Value {
     let about = entity.attribute(name).map_or("", |attribute| attribute.about.as_str());
-    json!({
+    let parameter = json!({
         "name": name, "in": "path", "required": true,
         "description": about,
         "schema": schema::in_path(design, entity, name),
-    })
+    });
+    with_example(parameter, example::key_part(design, entity, name))
 }
 
 fn of_pattern(service: &Service, pattern: &Pattern) -> Value {
@@ -230,7 +250,10 @@ fn of_pattern(service: &Service, pattern: &Pattern) -> Value {
     let name = &pattern.name.value;
     let mut parameters = design::parameters(design, name)
         .iter()
-        .map(|parameter| query_parameter(design, parameter))
+        .map(|parameter| {
+            let example = example::parameter(design, name, &parameter.name);
+            with_example(query_parameter(design, parameter), example)
+        })
         .collect::<Vec<_>>();
     if let Some(limits) = service.limits(name).filter(|_| is_paged(pattern)) {
         let schema =
@@ -247,7 +270,7 @@ fn of_pattern(service: &Service, pattern: &Pattern) -> Value {
     let good =
         json!({ "description": "The answer.", "content": json_content(&answer_schema(design, pattern)) });
     json!({
-        "operationId": operation_id(name),
+        "operationId": operation_id("ask", name),
         "tags": ["patterns"],
         "summary": first_sentence(&pattern.about, name),
         "description": pattern.about,
@@ -343,20 +366,21 @@ fn of_operation(design: &CheckedDesign, operation: &Operation) -> Value {
     });
     let good = json!({ "description": "Done.", "content": json_content(&items) });
     json!({
-        "operationId": operation_id(name),
+        "operationId": operation_id("do", name),
         "tags": ["operations"],
         "summary": first_sentence(&operation.about, name),
         "description": operation.about,
         "parameters": [reference("parameters", "IdempotencyKey")],
-        "requestBody": { "required": true, "content": json_content(&schema::inputs(design, operation)) },
+        "requestBody": request_body(&schema::inputs(design, operation), example::operation_body(design, operation)),
         "responses": responses("200", good, &[400, 404, 409, 413, 415, 422]),
     })
 }
 
-/// `upcoming-reminders` as a program names it: `upcomingReminders`.
-fn operation_id(name: &str) -> String {
-    let mut words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let mut id = words.next().unwrap_or_default().to_owned();
+/// `upcoming-reminders` as a program names it: `askUpcomingReminders`. A pattern, an operation and what is done with an entity may have the
+/// same name in a design, so each begins with what it is.
+fn operation_id(verb: &str, name: &str) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut id = verb.to_owned();
     for word in words {
         let mut letters = word.chars();
         id.extend(letters.next().into_iter().flat_map(char::to_uppercase));

@@ -5,6 +5,7 @@ mod fake;
 use design::{Given, GivenEntry, Write};
 use dynamo::Item;
 
+use crate::answer::Written;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
@@ -53,7 +54,7 @@ impl Service {
     pub(crate) async fn sow(&self, entity: &str, attributes: Item) -> Result<Option<Item>, Refusal> {
         let write = Write::Create { entity, attributes };
         match crate::write::carry_out(self, write, None).await {
-            Ok(written) => Ok(written.items.into_iter().next().map(|entity| entity.item)),
+            Ok(done) => Ok(Written::from(done).items.into_iter().next().map(|entity| entity.item)),
             Err(Refusal::Exists { .. } | Refusal::Taken { .. }) => Ok(None),
             Err(refusal) => Err(refusal),
         }

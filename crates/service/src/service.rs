@@ -12,6 +12,7 @@ use crate::ids::Ids;
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::shape::{Found, Shapes};
+use crate::write::Done;
 
 /// A checked design that runs on a backend. Cloning it gives another handle to the same service.
 #[derive(Clone)]
@@ -100,6 +101,16 @@ impl Service {
 
     /// Makes an item that must not exist yet.
     pub async fn create(&self, entity: &str, item: Item, given: WriteOptions) -> Result<Written, Refusal> {
+        self.make(entity, item, given).await.map(Written::from)
+    }
+
+    /// The same, with what it made as it stands in the table.
+    pub(crate) async fn make(
+        &self,
+        entity: &str,
+        item: Item,
+        given: WriteOptions,
+    ) -> Result<Done<'_>, Refusal> {
         crate::write::given::creatable(self.entity(entity)?, &item)?;
         if given.expected_version.is_some() {
             return Err(Refusal::invalid("version", "cannot be expected of an item that is not there"));
@@ -116,6 +127,17 @@ impl Service {
         changes: Changes,
         given: WriteOptions,
     ) -> Result<Written, Refusal> {
+        self.change(entity, key, changes, given).await.map(Written::from)
+    }
+
+    /// The same, with what it left as it stands in the table.
+    pub(crate) async fn change(
+        &self,
+        entity: &str,
+        key: Item,
+        changes: Changes,
+        given: WriteOptions,
+    ) -> Result<Done<'_>, Refusal> {
         let found = self.entity(entity)?;
         crate::write::given::changeable(found, &changes)?;
         crate::write::given::versioned(found, given.expected_version)?;
@@ -130,7 +152,7 @@ impl Service {
         crate::write::given::writable(found)?;
         crate::write::given::versioned(found, given.expected_version)?;
         let write = Write::Delete { entity, key, version: given.expected_version };
-        crate::write::carry_out(self, write, given.idempotency_key).await
+        crate::write::carry_out(self, write, given.idempotency_key).await.map(Written::from)
     }
 
     /// Carries out an operation.
@@ -150,7 +172,7 @@ impl Service {
             return crate::write::chunk::operate(self, found, input, given.idempotency_key).await;
         }
         let write = Write::Operation { name: operation, inputs: input, part: None };
-        crate::write::carry_out(self, write, given.idempotency_key).await
+        crate::write::carry_out(self, write, given.idempotency_key).await.map(Written::from)
     }
 
     pub(crate) fn entity(&self, name: &str) -> Result<&design::Entity, Refusal> {

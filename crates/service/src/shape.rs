@@ -39,7 +39,7 @@ pub(crate) struct TableShape {
 struct Candidate {
     entity: usize,
     constants: Vec<(String, Value)>,
-    /// For each key attribute, the templates that write it.
+    /// For each key attribute, in the order of the table's key, the templates that write it.
     keys: Vec<(String, Vec<Outline>)>,
 }
 
@@ -93,9 +93,24 @@ impl Shapes {
         table: &TableShape,
         stored: StoredItem,
     ) -> Option<Found<'s>> {
-        let number =
-            table.entity(design, |candidate| candidate.admits_stored(&stored), || stored.decode())?;
+        // The key is looked up once, not for each entity that it could be of.
+        let keys = table.key.iter().map(|name| stored.get(name).map(ValueRef::shape)).collect::<Vec<_>>();
+        let admits = |candidate: &Candidate| candidate.admits_stored(&keys, &stored);
+        let number = table.entity(design, admits, || stored.decode())?;
         Some(Found::new(design, design.entities.get(number)?, self.faces.get(number)?, stored))
+    }
+}
+
+impl Shapes {
+    /// A stored item of an entity.
+    pub(crate) fn of_entity<'s>(
+        &'s self,
+        design: &'s CheckedDesign,
+        entity: &'s Declared,
+        stored: StoredItem,
+    ) -> Option<Found<'s>> {
+        let number = design.entities.iter().position(|own| own.name.value == entity.name.value)?;
+        Some(Found::new(design, entity, self.faces.get(number)?, stored))
     }
 }
 
@@ -175,9 +190,10 @@ impl Candidate {
             })
     }
 
-    fn admits_stored(&self, stored: &StoredItem) -> bool {
+    /// The same for a stored item with this key, in the order of the table's.
+    fn admits_stored(&self, key: &[Option<Shape<'_>>], stored: &StoredItem) -> bool {
         let is_there = |name: &str, value: &Value| stored.get(name).is_some_and(|found| is(found, value));
-        self.keys.iter().all(|(name, choices)| match stored.get(name).map(ValueRef::shape) {
+        self.keys.iter().zip(key).all(|((_, choices), found)| match found {
             Some(Shape::S(text)) => choices.iter().any(|outline| outline.fits(text)),
             Some(_) => true,
             None => false,

@@ -3,6 +3,7 @@
 //! Always true: what was read and mattered is in a condition of the write. So a condition that fails on an item that is not as it was read
 //! means a lost race, which is tried again; any other that fails is an answer, and is reported by name.
 
+mod alone;
 pub(crate) mod chunk;
 pub(crate) mod given;
 pub(crate) mod outcome;
@@ -10,14 +11,13 @@ mod refuse;
 mod send;
 
 use design::{Bound, ItemKey, Known, PlannedWrite, Write};
-use dynamo::operation::{Choice, Operation, ReturnValues};
-use dynamo::{ErrorKind, Item, Reply};
+use dynamo::Item;
 
 use crate::answer::{Entity, Written};
 use crate::ids::Ids;
 use crate::refusal::Refusal;
 use crate::service::Service;
-use crate::shape;
+use crate::shape::{self, Found};
 
 pub(crate) use refuse::problems;
 pub(crate) use send::{Sent, send};
@@ -33,22 +33,62 @@ pub(crate) struct Plan {
     pub(crate) read: Vec<(ItemKey, Option<Item>)>,
 }
 
+/// What a write did.
+#[derive(Default)]
+pub(crate) struct Done<'s> {
+    /// The items that its steps made or changed, as they are afterwards.
+    pub(crate) items: Vec<Left<'s>>,
+    /// True if it had been done before.
+    pub(crate) repeated: bool,
+}
+
+/// What a write left of one item.
+pub(crate) enum Left<'s> {
+    /// As it stands in the table: it is answered without becoming a tree.
+    Stored(Found<'s>),
+    /// As it is answered.
+    Told(Entity),
+}
+
+impl From<Written> for Done<'_> {
+    fn from(written: Written) -> Self {
+        Done { items: written.items.into_iter().map(Left::Told).collect(), repeated: written.repeated }
+    }
+}
+
+impl From<Done<'_>> for Written {
+    fn from(done: Done<'_>) -> Written {
+        let items = done.items.into_iter().map(|left| match left {
+            Left::Stored(found) => found.answered(&[]),
+            Left::Told(entity) => entity,
+        });
+        Written { items: items.collect(), repeated: done.repeated }
+    }
+}
+
 /// Carries out a write; with an idempotency key, once.
-pub(crate) async fn carry_out(
-    service: &Service,
+pub(crate) async fn carry_out<'s>(
+    service: &'s Service,
     write: Write<'_>,
     idempotency_key: Option<String>,
-) -> Result<Written, Refusal> {
-    match idempotency_key {
-        None => attempts(service, &write).await,
-        Some(key) => outcome::once(service, &write, &key).await,
+) -> Result<Done<'s>, Refusal> {
+    match (write, idempotency_key) {
+        (Write::Create { entity, attributes }, None) => {
+            let declared = service.entity(entity)?;
+            if design::makes_alone(service.design(), declared) {
+                return alone::create(service, declared, attributes).await;
+            }
+            attempts(service, &Write::Create { entity, attributes }).await.map(Done::from)
+        }
+        (write, None) => match alone::change(service, &write).await? {
+            Some(done) => Ok(done),
+            None => attempts(service, &write).await.map(Done::from),
+        },
+        (write, Some(key)) => outcome::once(service, &write, &key).await.map(Done::from),
     }
 }
 
 async fn attempts(service: &Service, write: &Write<'_>) -> Result<Written, Refusal> {
-    if let Some(written) = unread(service, write).await? {
-        return Ok(written);
-    }
     let seed = service.options().random.bytes();
     for attempt in 0..service.options().attempts_max {
         let ids = Ids::new(&seed, service.now_milliseconds());
@@ -60,37 +100,6 @@ async fn attempts(service: &Service, write: &Write<'_>) -> Result<Written, Refus
         }
     }
     Err(Refusal::Busy)
-}
-
-/// Carries out a write for which nothing must be known: one request, and the database says what it left. None if it is not such a write, or
-/// if others were in its way.
-async fn unread(service: &Service, write: &Write<'_>) -> Result<Option<Written>, Refusal> {
-    let ids = Ids::new(&[0; 32], service.now_milliseconds());
-    let planned = service.with_context(&ids, |context| design::bind_unread(service.design(), write, context));
-    let Some(mut planned) = planned else { return Ok(None) };
-    let Some(mut request) = design::requests(std::slice::from_mut(&mut planned), None) else {
-        return Ok(None);
-    };
-    if let Operation::UpdateItem(update) = &mut request {
-        update.return_values = Some(Choice::Known(ReturnValues::AllNew));
-    }
-    let entity = service.entity(&planned.entity)?;
-    match service.run(request).await {
-        Ok(Reply::UpdateItem(reply)) => {
-            let stored = reply.attributes.ok_or_else(|| Refusal::strange("UpdateItem"))?;
-            let item = shape::entity(service.design(), entity, stored.decode());
-            Ok(Some(Written { items: vec![item], repeated: false }))
-        }
-        Ok(_) => Ok(Some(Written::default())),
-        Err(error) => match error.kind {
-            ErrorKind::ConditionalCheckFailed => {
-                let message = format!("there is no such {}", planned.entity);
-                Err(Refusal::NotFound { name: planned.entity, message })
-            }
-            ErrorKind::TransactionConflict | ErrorKind::ProvisionedThroughputExceeded => Ok(None),
-            _ => Err(error.into()),
-        },
-    }
 }
 
 /// Binds a write, reading what it must know.

@@ -80,7 +80,7 @@ pub fn stored_item(entity: &Entity, logical: &Item) -> Option<Item> {
 }
 
 /// The same of an item that has the constants of its entity.
-fn stored(entity: &Entity, mut whole: Item) -> Option<Item> {
+pub(super) fn stored(entity: &Entity, mut whole: Item) -> Option<Item> {
     let key = key_values(&entity.key, &whole)?;
     let index_keys = entity.index_keys.iter().filter_map(|key| key_values(key, &whole)).collect::<Vec<_>>();
     if entity.attributes.iter().any(|attribute| !attribute.stored) {

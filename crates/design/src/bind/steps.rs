@@ -4,7 +4,7 @@
 //! new item with all that is made for it (`complete`) -> the writes of all items at the end (`finish`).
 
 mod change;
-mod complete;
+pub(super) mod complete;
 mod finish;
 mod read;
 
@@ -15,7 +15,7 @@ use dynamo::{Item, Number, Value};
 use super::consequence::ItemChange;
 use super::placeholders::holds;
 use super::time::iso_milliseconds;
-use super::value::{at, check, coerced, given, put_at, validate_key};
+use super::value::{at, check, coerced, given, put_at, validate, validate_key};
 use super::write::{Guard, ItemWrite};
 use super::{Bound, Context, ItemKey, Known, Problem, ProblemKind};
 use crate::check::CheckedDesign;
@@ -78,21 +78,27 @@ pub fn bind_write(
     known: &Known,
     context: &Context<'_>,
 ) -> Result<Bound, Vec<Problem>> {
-    let mut work = Work {
-        design,
-        known,
-        context,
-        touched: Vec::new(),
-        needs: Vec::new(),
-        ask: None,
-        problems: Vec::new(),
-        other: Vec::new(),
-        read: Vec::new(),
-        ids: 0,
-        part: None,
-    };
+    let mut work = Work::new(design, known, context);
     work.write(write);
     work.finish()
+}
+
+/// A new item with everything that is made for it, where nothing must be read for that; or everything that is wrong with it.
+pub(super) fn new_item(
+    design: &CheckedDesign,
+    entity: &Entity,
+    attributes: Item,
+    context: &Context<'_>,
+) -> Result<Item, Vec<Problem>> {
+    let known = Known::default();
+    let mut work = Work::new(design, &known, context);
+    match work.completed(entity, attributes) {
+        Some(item) => {
+            let problems = validate(entity, &item, &design.delimiters);
+            if problems.is_empty() { Ok(item) } else { Err(problems) }
+        }
+        None => Err(work.problems),
+    }
 }
 
 /// An item that a step has read or changed.
@@ -139,6 +145,22 @@ struct Wish<'s> {
 }
 
 impl<'a> Work<'a> {
+    fn new(design: &'a CheckedDesign, known: &'a Known, context: &'a Context<'a>) -> Work<'a> {
+        Work {
+            design,
+            known,
+            context,
+            touched: Vec::new(),
+            needs: Vec::new(),
+            ask: None,
+            problems: Vec::new(),
+            other: Vec::new(),
+            read: Vec::new(),
+            ids: 0,
+            part: None,
+        }
+    }
+
     fn write(&mut self, write: &Write<'_>) {
         match write {
             Write::Create { entity, attributes } => {

@@ -58,6 +58,9 @@ pub fn iso_milliseconds(milliseconds: i64) -> String {
 /// The milliseconds since 1970 of a timestamp in UTC, with or without milliseconds.
 pub fn milliseconds_of(text: &str) -> Option<i64> {
     let text = text.strip_suffix('Z')?;
+    if let Some(parts) = in_full(text.as_bytes()) {
+        return milliseconds(parts, text.get(20..).unwrap_or_default());
+    }
     // No signs: a number may have one, a part of a time may not.
     text.bytes().all(|byte| byte.is_ascii_digit() || b"-T:.".contains(&byte)).then_some(())?;
     let (date, time) = text.split_once('T')?;
@@ -66,6 +69,26 @@ pub fn milliseconds_of(text: &str) -> Option<i64> {
     let (clock, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let mut clock = clock.splitn(3, ':').map(str::parse::<i64>);
     let (hour, minute, second) = (clock.next()?.ok()?, clock.next()?.ok()?, clock.next()?.ok()?);
+    milliseconds([year, month, day, hour, minute, second], fraction)
+}
+
+/// The numbers of a timestamp in which each has all its digits, which nearly all are: `2024-01-15T10:30:00`, with or without a fraction.
+fn in_full(text: &[u8]) -> Option<[i64; 6]> {
+    let number = |from: usize, to: usize| {
+        text.get(from..to)?
+            .iter()
+            .try_fold(0, |number, byte| byte.is_ascii_digit().then(|| number * 10 + i64::from(byte - b'0')))
+    };
+    let is = |place: usize, byte: u8| text.get(place) == Some(&byte);
+    let is_divided = is(4, b'-') && is(7, b'-') && is(10, b'T') && is(13, b':') && is(16, b':');
+    if !is_divided || !(text.len() == 19 || (text.len() > 20 && is(19, b'.'))) {
+        return None;
+    }
+    Some([number(0, 4)?, number(5, 7)?, number(8, 10)?, number(11, 13)?, number(14, 16)?, number(17, 19)?])
+}
+
+/// The milliseconds of a day and a time on it, if there are such.
+fn milliseconds([year, month, day, hour, minute, second]: [i64; 6], fraction: &str) -> Option<i64> {
     let in_range = (0..=9999).contains(&year) && (1..=12).contains(&month) && (1..=31).contains(&day);
     let on_clock = (0..24).contains(&hour) && (0..60).contains(&minute) && (0..60).contains(&second);
     // A day that its month does not have would come back as another.

@@ -12,6 +12,9 @@ use crate::template::{Format, Piece, Template};
 
 /// What stands at a path of an item; dots reach into maps.
 pub fn at<'a>(item: &'a Item, path: &str) -> Option<&'a Value> {
+    if !path.as_bytes().contains(&b'.') {
+        return item.get(path);
+    }
     let mut names = path.split('.');
     let mut found = item.get(names.next()?)?;
     for name in names {
@@ -62,7 +65,10 @@ pub(crate) fn fill(template: &Template, scope: &Item) -> Option<Value> {
     for piece in &template.pieces {
         match piece {
             Piece::Literal(literal) => text.push_str(literal),
-            Piece::Slot(slot) => text.push_str(&formatted(at(scope, &slot.path)?, slot.format)?),
+            Piece::Slot(slot) => match (at(scope, &slot.path)?, slot.format) {
+                (Value::S(value), Format::Plain) => text.push_str(value),
+                (value, format) => text.push_str(&formatted(value, format)?),
+            },
         }
     }
     Some(Value::S(text))
@@ -119,75 +125,108 @@ pub(super) fn now(kind: &Type, context: &Context<'_>) -> Value {
 }
 
 /// A value as its type stores it: lists as sets, timestamps in their form, times as seconds where seconds are stored.
-pub fn coerced(kind: &Type, value: Value) -> Value {
-    match (kind, value) {
+pub fn coerced(kind: &Type, mut value: Value) -> Value {
+    coerce(kind, &mut value);
+    value
+}
+
+/// The same, where the value stands: most values are as they must be already.
+pub(super) fn coerce(kind: &Type, value: &mut Value) {
+    match (kind, &mut *value) {
         (Type::StringSet, Value::L(list)) => {
             let texts = list.iter().map(|element| match element {
                 Value::S(text) => Some(text.clone()),
                 _ => None,
             });
-            texts.collect::<Option<BTreeSet<_>>>().map_or(Value::L(list.clone()), Value::Ss)
+            if let Some(texts) = texts.collect::<Option<BTreeSet<_>>>() {
+                *value = Value::Ss(texts);
+            }
         }
         (Type::NumberSet, Value::L(list)) => {
             let numbers = list.iter().map(|element| match element {
                 Value::N(number) => Some(*number),
                 _ => None,
             });
-            numbers.collect::<Option<BTreeSet<_>>>().map_or(Value::L(list.clone()), Value::Ns)
-        }
-        (Type::Epoch | Type::Ttl, Value::S(text)) => match milliseconds_of(&text) {
-            Some(milliseconds) => Value::from(milliseconds.div_euclid(1_000)),
-            None => Value::S(text),
-        },
-        (Type::Timestamp(Precision::Seconds, _), Value::S(text)) => match milliseconds_of(&text) {
-            Some(milliseconds) => {
-                let text = iso_milliseconds(milliseconds);
-                Value::S(format!("{}Z", text.get(..19).unwrap_or(&text)))
+            if let Some(numbers) = numbers.collect::<Option<BTreeSet<_>>>() {
+                *value = Value::Ns(numbers);
             }
-            None => Value::S(text),
-        },
-        (Type::Map(map), Value::M(mut members)) => {
+        }
+        (Type::Epoch | Type::Ttl, Value::S(text)) => {
+            if let Some(milliseconds) = milliseconds_of(text) {
+                *value = Value::from(milliseconds.div_euclid(1_000));
+            }
+        }
+        (Type::Timestamp(Precision::Seconds, _), Value::S(text)) => {
+            if let Some(milliseconds) = milliseconds_of(text) {
+                *text = iso_milliseconds(milliseconds);
+                text.truncate(19);
+                text.push('Z');
+            }
+        }
+        (Type::Map(map), Value::M(members)) => {
             for member in &map.members {
-                if let Some(value) = members.remove(&member.name.value) {
-                    members.insert(member.name.value.clone(), coerced(&member.kind, value));
+                if let Some(value) = members.get_mut(&member.name.value) {
+                    coerce(&member.kind, value);
                 }
             }
-            Value::M(members)
         }
-        (_, value) => value,
+        _ => {}
     }
 }
 
 /// Everything that is wrong with the attributes of an entity's item.
 pub fn validate(entity: &Entity, item: &Item, delimiters: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
+    let mut known = 0;
     for attribute in &entity.attributes {
         match item.get(&attribute.name.value) {
-            Some(value) => check(attribute, &attribute.name.value, value, delimiters, &mut problems),
+            Some(value) => {
+                known += 1;
+                check(attribute, &attribute.name.value, value, delimiters, &mut problems);
+            }
             None if attribute.optional => {}
             None => problems.push(Problem::invalid(&attribute.name.value, "is missing")),
         }
     }
-    for name in item.keys() {
-        let known = entity.attribute(name).is_some() || entity.constant(name).is_some();
-        if !known {
-            problems.push(Problem::invalid(name, format!("is not an attribute of {}", entity.name.value)));
-        }
+    if known < item.len() {
+        problems.extend(unknown(entity, item));
     }
     for slot in entity.keys().flat_map(crate::model::EntityKey::slots) {
         if let Some(Value::S(text)) = at(item, &slot.path)
-            && (text.is_empty() || text.contains(|c| delimiters.contains(c)))
+            && (text.is_empty() || is_divided(text, delimiters))
             && !matches!(
                 entity.type_at(&slot.path),
                 Some(Type::Timestamp(..) | Type::Date | Type::Uuid | Type::OneOf(_))
             )
         {
-            let message = format!("stands in a key: it must not be empty or contain any of `{delimiters}`");
-            problems.push(Problem::invalid(&slot.path, message));
+            problems.push(Problem::invalid(&slot.path, in_a_key(delimiters)));
         }
     }
     problems.dedup();
     problems
+}
+
+/// Attributes that an entity does not have. A name with a dot is none: dots reach into maps.
+fn unknown(entity: &Entity, item: &Item) -> Vec<Problem> {
+    let is_known = |name: &str| {
+        let own = entity.attributes.iter().any(|attribute| attribute.name.value == name);
+        own || entity.constant(name).is_some()
+    };
+    let unknown = item.keys().filter(|name| !is_known(name));
+    let message = format!("is not an attribute of {}", entity.name.value);
+    unknown.map(|name| Problem::invalid(name, message.clone())).collect()
+}
+
+/// Whether a text contains something that separates the parts of keys.
+fn is_divided(text: &str, delimiters: &str) -> bool {
+    if delimiters.is_ascii() {
+        return text.bytes().any(|byte| delimiters.as_bytes().contains(&byte));
+    }
+    text.contains(|c| delimiters.contains(c))
+}
+
+fn in_a_key(delimiters: &str) -> String {
+    format!("stands in a key: it must not be empty or contain any of `{delimiters}`")
 }
 
 /// Everything that is wrong with the slots of an entity's key.
@@ -199,19 +238,18 @@ pub fn validate_key(entity: &Entity, key: &Item, delimiters: &str) -> Vec<Proble
             problems.push(Problem::invalid(*slot, "is missing"));
             continue;
         };
-        let kind = entity.type_at(slot).unwrap_or(Type::Key);
-        problems.extend(mismatch(&kind, value, delimiters).map(|message| Problem::invalid(*slot, message)));
+        let kind = entity.kind_at(slot).unwrap_or(&Type::Key);
+        problems.extend(mismatch(kind, value, delimiters).map(|message| Problem::invalid(*slot, message)));
         if let Value::S(text) = value
             && matches!(kind, Type::String | Type::Any)
-            && (text.is_empty() || text.contains(|c| delimiters.contains(c)))
+            && (text.is_empty() || is_divided(text, delimiters))
         {
-            let message = format!("stands in a key: it must not be empty or contain any of `{delimiters}`");
-            problems.push(Problem::invalid(*slot, message));
+            problems.push(Problem::invalid(*slot, in_a_key(delimiters)));
         }
     }
-    for name in
-        key.keys().filter(|name| !identity.iter().any(|slot| slot.split('.').next() == Some(name.as_str())))
-    {
+    let is_part =
+        |name: &str| identity.iter().any(|slot| *slot == name || slot.split('.').next() == Some(name));
+    for name in key.keys().filter(|name| !is_part(name)) {
         problems.push(Problem::invalid(name, format!("is not part of the key of {}", entity.name.value)));
     }
     problems
@@ -240,13 +278,16 @@ pub(super) fn check(
         problems.push(Problem::invalid(path, format!("has more than {most} elements")));
     }
     if let (Type::Map(map), Value::M(members)) = (&attribute.kind, value) {
+        let before = problems.len();
         for member in &map.members {
-            let path = format!("{path}.{}", member.name.value);
             match members.get(&member.name.value) {
-                Some(value) => check(member, &path, value, delimiters, problems),
+                Some(value) => check(member, &member.name.value, value, delimiters, problems),
                 None if member.optional => {}
-                None => problems.push(Problem::invalid(path, "is missing")),
+                None => problems.push(Problem::invalid(&member.name.value, "is missing")),
             }
+        }
+        for inner in problems.iter_mut().skip(before) {
+            inner.name = format!("{path}.{}", inner.name);
         }
         let named = |name: &str| map.members.iter().any(|member| member.name.value == name);
         for (name, value) in members.iter().filter(|(name, _)| !named(name)) {
@@ -267,14 +308,12 @@ pub fn mismatch(kind: &Type, value: &Value, delimiters: &str) -> Option<String> 
         (Type::List(element), Value::L(list)) => {
             list.iter().all(|value| mismatch(element, value, delimiters).is_none())
         }
-        (Type::Key, Value::S(text)) => !text.is_empty() && !text.contains(|c| delimiters.contains(c)),
+        (Type::Key, Value::S(text)) => !text.is_empty() && !is_divided(text, delimiters),
         (Type::Slug, Value::S(text)) => {
             !text.is_empty()
                 && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
         }
-        (Type::Ulid, Value::S(text)) => {
-            text.len() == 26 && text.chars().all(|c| "0123456789ABCDEFGHJKMNPQRSTVWXYZ".contains(c))
-        }
+        (Type::Ulid, Value::S(text)) => text.len() == 26 && text.bytes().all(is_crockford),
         (Type::Ksuid, Value::S(text)) => text.len() == 27 && text.chars().all(|c| c.is_ascii_alphanumeric()),
         (Type::Uuid, Value::S(text)) => is_uuid(text),
         (Type::Time36, Value::S(text)) => {
@@ -302,7 +341,12 @@ fn described(kind: &Type, delimiters: &str) -> String {
 }
 
 fn is_whole(number: Number) -> bool {
-    !number.to_string().contains(['.', 'E', 'e'])
+    number.to_i64().is_some() || !number.to_string().contains(['.', 'E', 'e'])
+}
+
+/// The digits of a ULID: without I, L, O and U.
+fn is_crockford(byte: u8) -> bool {
+    byte.is_ascii_digit() || (byte.is_ascii_uppercase() && !b"ILOU".contains(&byte))
 }
 
 fn is_uuid(text: &str) -> bool {

@@ -78,5 +78,15 @@ pub(crate) fn items(design: &Design, step: &Step) -> usize {
     let counters = design.entities.iter().filter(|target| {
         target.counters.iter().any(|counter| !counter.eventual && counter.tallies.iter().any(|tally| tally.entity.value == *name))
     });
-    1 + copies + counters.count() * moves
+    1 + copies + counters.count() * moves + sources(design, step)
+}
+
+/// How many items must not change while a new item copies attributes of theirs, and be a condition for it.
+fn sources(design: &Design, step: &Step) -> usize {
+    let makes = matches!(step.action, Action::Create | Action::Upsert);
+    let Some(entity) = design.entity(&step.entity.value).filter(|_| makes) else { return 0 };
+    let followed = entity.attributes.iter().filter_map(|attribute| attribute.from.as_ref());
+    let mut sources = followed.filter(|from| from.refresh).map(|from| (from.entity(), &from.by)).collect::<Vec<_>>();
+    sources.dedup_by(|left, right| left.0 == right.0 && left.1.len() == right.1.len());
+    sources.len()
 }

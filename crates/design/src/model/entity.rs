@@ -163,27 +163,32 @@ impl Entity {
     /// The type of what stands at a path: an attribute, a constant, a key attribute, or something inside a map or list
     /// that admits anything.
     pub fn type_at(&self, path: &str) -> Option<Type> {
-        if let Some(value) = self.constant(path) {
-            return Some(Type::OneOf(vec![Placed::new(value.clone(), Span::default())]));
+        match self.constant(path) {
+            Some(value) => Some(Type::OneOf(vec![Placed::new(value.clone(), Span::default())])),
+            None => self.kind_at(path).cloned(),
         }
+    }
+
+    /// The same for what is no constant.
+    pub(crate) fn kind_at(&self, path: &str) -> Option<&Type> {
         let mut names = path.split('.');
         let first = names.next()?;
-        if let Some(attribute) = self.attributes.iter().find(|attribute| attribute.name.value == first) {
-            let mut kind = &attribute.kind;
-            for name in names {
-                kind = match kind {
-                    Type::Map(map) => match map.members.iter().find(|member| member.name.value == name) {
-                        Some(member) => &member.kind,
-                        None => map.others.as_deref()?,
-                    },
-                    Type::List(element) => element,
-                    Type::Any => return Some(Type::Any),
-                    _ => return None,
-                };
-            }
-            return Some(kind.clone());
+        let Some(attribute) = self.attributes.iter().find(|attribute| attribute.name.value == first) else {
+            return self.keys().any(|key| key.part(path).is_some()).then_some(&Type::String);
+        };
+        let mut kind = &attribute.kind;
+        for name in names {
+            kind = match kind {
+                Type::Map(map) => match map.members.iter().find(|member| member.name.value == name) {
+                    Some(member) => &member.kind,
+                    None => map.others.as_deref()?,
+                },
+                Type::List(element) => element,
+                Type::Any => return Some(&Type::Any),
+                _ => return None,
+            };
         }
-        self.keys().any(|key| key.part(path).is_some()).then_some(Type::String)
+        Some(kind)
     }
 
     /// The distinct slots of the key in the table, in order.

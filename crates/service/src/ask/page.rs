@@ -1,13 +1,14 @@
 //! One page: the rows of several streams in one order.
 //!
-//! Always true: the page ends where the next one begins. Rows that came to be before the place where a page ended do not shift it.
+//! Always true: the page ends where the next one begins. Rows that came to be before the place where a page ended do not shift it, and are
+//! not in later pages.
 
 use std::cmp::Ordering;
 
 use design::Apply;
 
 use super::order;
-use super::stream::{Row, Stream};
+use super::stream::{Mark, Row, Stream};
 use crate::cursor::Positions;
 use crate::refusal::Refusal;
 use crate::service::Service;
@@ -20,6 +21,8 @@ pub(super) struct Page<'s> {
     pub(super) service: &'s Service,
     pub(super) limit: usize,
     pub(super) descending: bool,
+    /// What the last row of the page before was ordered by.
+    pub(super) mark: Option<Mark>,
     /// Rows of one entity that complete rows of another.
     pub(super) apply: Option<&'s Apply>,
 }
@@ -42,14 +45,26 @@ impl<'s> Page<'s> {
                 break true;
             }
             let Some(row) = streams.get_mut(next).and_then(Stream::take) else { break false };
+            if self.is_late(&row) {
+                continue;
+            }
             match self.apply {
                 Some(apply) if row.found.entity.name.value == apply.entity.value => applied.push(row),
                 Some(apply) => rows.push(completed(apply, row, &applied)),
                 None => rows.push(row),
             }
         };
-        let positions = more.then(|| streams.into_iter().map(Stream::into_position).collect());
+        let mark = rows.last().filter(|row| !row.rank.is_empty()).map(|row| Mark(row.rank.clone()));
+        let mark = mark.or_else(|| self.mark.clone()).map(|mark| Some(mark.into_position()));
+        let positions = more.then(|| streams.into_iter().map(Stream::into_position).chain(mark).collect());
         Ok((rows, positions))
+    }
+
+    /// Whether a row belongs before the end of the page before.
+    fn is_late(&self, row: &Row<'_>) -> bool {
+        let Some(Mark(mark)) = &self.mark else { return false };
+        let before = if self.descending { Ordering::Greater } else { Ordering::Less };
+        order(&row.rank, mark) == before
     }
 
     /// Fetches until the next row of every stream is known. False if that takes too long.

@@ -50,14 +50,14 @@ enum Position {
     End,
 }
 
-/// The streams of some patterns, each from its position on. Items that are got by key are read here.
+/// The streams of some patterns, each from its position on, and the mark that the page before left. Items that are got by key are read here.
 pub(super) async fn streams<'s>(
     service: &'s Service,
     patterns: &[&'s Pattern],
     parameters: &Item,
     by: Option<&'s str>,
     positions: Positions,
-) -> Result<Vec<Stream<'s>>, Refusal> {
+) -> Result<(Vec<Stream<'s>>, Option<Mark>), Refusal> {
     let mut positions = positions.into_iter();
     let mut streams = Vec::new();
     for pattern in patterns {
@@ -90,7 +90,26 @@ pub(super) async fn streams<'s>(
             streams.push(stream);
         }
     }
-    Ok(streams)
+    // What is left after the positions of the streams.
+    let mark = positions.next().flatten().map(Mark::of);
+    Ok((streams, mark))
+}
+
+/// How far pages of several streams have come: what the last row was ordered by. A stream of which nothing was given yet has no position of
+/// its own, and rows that came to be in it since, before the mark, belong to pages that were given already.
+#[derive(Clone, Debug)]
+pub(super) struct Mark(pub(super) Vec<Value>);
+
+impl Mark {
+    fn of(position: Item) -> Mark {
+        Mark(position.into_values().collect())
+    }
+
+    /// The mark as it stands in a cursor.
+    pub(super) fn into_position(self) -> Item {
+        // Ranks have one or two values: their numbers sort as texts.
+        self.0.into_iter().enumerate().map(|(number, value)| (number.to_string(), value)).collect()
+    }
 }
 
 impl<'s> Stream<'s> {

@@ -183,13 +183,7 @@ pub(crate) fn answered(design: &CheckedDesign, entity: &Entity, is_whole: bool) 
 
 /// What is stored may be older than the design: only the kind of JSON is promised, not every rule for new values.
 fn of_answered(design: &CheckedDesign, kind: &Type, attribute: &Attribute) -> Value {
-    let mut schema = match of_type(design, kind) {
-        Value::Object(members) => match members.get("type") {
-            Some(found) => json!({ "type": found }),
-            None => Value::Object(members),
-        },
-        other => other,
-    };
+    let mut schema = kind_of_json(of_type(design, kind));
     if let (Type::Timestamp(precision, _), Some(members)) = (kind, schema.as_object_mut())
         && *precision != Precision::Varying
     {
@@ -199,6 +193,18 @@ fn of_answered(design: &CheckedDesign, kind: &Type, attribute: &Attribute) -> Va
         members.insert("description".to_owned(), attribute.about.clone().into());
     }
     schema
+}
+
+/// What of a schema says which kind of JSON a value is. What is in a list is part of it: nobody can make a type of a list of nothing.
+fn kind_of_json(schema: Value) -> Value {
+    let Value::Object(mut members) = schema else { return schema };
+    if members.contains_key("type") {
+        members.retain(|name, _| matches!(name.as_str(), "type" | "items"));
+        if let Some(items) = members.remove("items") {
+            members.insert("items".to_owned(), kind_of_json(items));
+        }
+    }
+    Value::Object(members)
 }
 
 /// What is sent to make an item.

@@ -5,10 +5,10 @@ use design::{Attribute, Problem, ProblemKind, Type};
 use dynamo::{Item, Number};
 use http::Request;
 use http::header::{CONTENT_TYPE, HeaderMap, IF_MATCH};
+use jiter::Peek;
 
-use super::json::{self, Json};
 use super::problem::ProblemDetails;
-use super::value;
+use super::{json, value};
 use crate::answer::WriteOptions;
 
 /// What one transaction of DynamoDB can hold. A larger body could not be written anyway.
@@ -16,21 +16,43 @@ const BODY_BYTES_MAX: usize = 4 << 20;
 /// The longest idempotency key.
 const KEY_BYTES_MAX: usize = 255;
 
-/// The members of the object that a body is; an empty body is an empty object.
-pub(crate) fn members(request: &Request<Bytes>) -> Result<Vec<(String, Json)>, ProblemDetails> {
+/// The members of the object that a body is, as values of attributes; an empty body is an empty object. Null is absent; the names of those
+/// are returned beside the values.
+pub(crate) fn values<'a>(
+    request: &Request<Bytes>,
+    attribute: impl Fn(&str) -> Option<&'a Attribute>,
+) -> Result<(Item, Vec<String>), ProblemDetails> {
     let body = request.body();
     if body.len() > BODY_BYTES_MAX {
         return Err(ProblemDetails::too_large(BODY_BYTES_MAX));
     }
     if body.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Item::new(), Vec::new()));
     }
     check_content_type(request.headers())?;
-    match json::read(body)
-        .map_err(|reason| ProblemDetails::bad_request(format!("The body is not JSON: {reason}")))?
-    {
-        Json::Object(members) => Ok(members),
-        _ => Err(ProblemDetails::bad_request("The body is not a JSON object")),
+    let mut problems = Vec::new();
+    let found = json::read(body, |jiter| {
+        if jiter.peek()? != Peek::Object {
+            // Whether it is JSON at all is told first.
+            let peek = jiter.peek()?;
+            value::read(&Type::Any, jiter, peek, 0, &mut |_| {})?;
+            return Ok(None);
+        }
+        let members = value::members(
+            jiter,
+            |_, peek| peek == Peek::Null,
+            |name, jiter, peek| {
+                let kind = attribute(name).map_or(&Type::Any, |attribute| &attribute.kind);
+                value::read(kind, jiter, peek, 1, &mut |message| problems.push(invalid(name, message)))
+            },
+        );
+        members.map(Some)
+    });
+    match found {
+        Err(reason) => Err(ProblemDetails::bad_request(format!("The body is not JSON: {reason}"))),
+        Ok(None) => Err(ProblemDetails::bad_request("The body is not a JSON object")),
+        Ok(Some(_)) if !problems.is_empty() => Err(ProblemDetails::invalid(problems)),
+        Ok(Some(members)) => Ok(members),
     }
 }
 
@@ -41,25 +63,6 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), ProblemDetails> {
         return Ok(());
     }
     Err(ProblemDetails::wrong_content_type(&String::from_utf8_lossy(name)))
-}
-
-/// The members as values of attributes. Null is absent; the names of those are returned beside the values.
-pub(crate) fn values<'a>(
-    members: Vec<(String, Json)>,
-    attribute: impl Fn(&str) -> Option<&'a Attribute>,
-) -> Result<(Item, Vec<String>), ProblemDetails> {
-    let (mut item, mut absent, mut problems) = (Item::new(), Vec::new(), Vec::new());
-    for (name, json) in members {
-        if json == Json::Null {
-            absent.push(name);
-            continue;
-        }
-        let kind = attribute(&name).map_or(&Type::Any, |attribute| &attribute.kind);
-        let mut complain = |message| problems.push(invalid(&name, message));
-        let found = value::from_json(kind, json, &mut complain);
-        item.insert(name, found);
-    }
-    if problems.is_empty() { Ok((item, absent)) } else { Err(ProblemDetails::invalid(problems)) }
 }
 
 /// A value that is not what it must be.

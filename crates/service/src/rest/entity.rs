@@ -8,7 +8,8 @@ use http::{Method, Request, Response, StatusCode};
 use super::problem::ProblemDetails;
 use super::route::{EntityPlace, identity};
 use super::{Outcome, REPLAYED, body, json, json_answer, query, value};
-use crate::answer::{Changes, Entity, Written};
+use crate::answer::{Changes, Entity};
+use crate::write::{Done, Left};
 
 /// The member of an answered item that says which entity it is.
 pub(crate) const ENTITY_MEMBER: &str = "_entity";
@@ -61,12 +62,11 @@ fn is_consistent(request: &Request<Bytes>) -> Result<bool, ProblemDetails> {
 
 async fn create(place: &EntityPlace<'_>, request: &Request<Bytes>) -> Outcome {
     without_parameters(request)?;
-    let members = body::members(request)?;
-    let (item, _) = body::values(members, |name| place.entity.attribute(name))?;
+    let (item, _) = body::values(request, |name| place.entity.attribute(name))?;
     let options = body::options(request.headers())?;
-    let written = place.service.create(place.name(), item, options).await?;
-    let mut answer = place.written(&written, StatusCode::CREATED)?;
-    if let Some(location) = place.location(&written) {
+    let done = place.service.make(place.name(), item, options).await?;
+    let mut answer = place.done(&done, StatusCode::CREATED)?;
+    if let Some(location) = place.location(&done) {
         answer.headers_mut().insert(LOCATION, location);
     }
     Ok(answer)
@@ -74,12 +74,11 @@ async fn create(place: &EntityPlace<'_>, request: &Request<Bytes>) -> Outcome {
 
 async fn change(place: &EntityPlace<'_>, request: &Request<Bytes>) -> Outcome {
     without_parameters(request)?;
-    let members = body::members(request)?;
-    let (set, remove) = body::values(members, |name| place.entity.attribute(name))?;
+    let (set, remove) = body::values(request, |name| place.entity.attribute(name))?;
     let options = body::options(request.headers())?;
     let changes = Changes { set, remove };
-    let written = place.service.update(place.name(), place.key_item(), changes, options).await?;
-    place.written(&written, StatusCode::OK)
+    let done = place.service.change(place.name(), place.key_item(), changes, options).await?;
+    place.done(&done, StatusCode::OK)
 }
 
 async fn delete(place: &EntityPlace<'_>, request: &Request<Bytes>) -> Outcome {
@@ -88,7 +87,7 @@ async fn delete(place: &EntityPlace<'_>, request: &Request<Bytes>) -> Outcome {
     let written = place.service.delete(place.name(), place.key_item(), options).await?;
     let mut answer = Response::new(Bytes::new());
     *answer.status_mut() = StatusCode::NO_CONTENT;
-    mark_replay(&mut answer, &written);
+    mark_replay(&mut answer, written.repeated);
     Ok(answer)
 }
 
@@ -121,48 +120,63 @@ impl EntityPlace<'_> {
     }
 
     /// The item as it is after a write.
-    fn written(&self, written: &Written, status: StatusCode) -> Outcome {
-        let found = written.items.iter().find(|item| item.name == self.name());
-        let found = found.ok_or_else(|| self.not_found())?;
-        let mut answer = json_answer(status, entity_json(found));
-        if let Some(tag) = found.version.and_then(etag) {
+    fn done(&self, done: &Done<'_>, status: StatusCode) -> Outcome {
+        let left = self.left(done).ok_or_else(|| self.not_found())?;
+        let mut body = Vec::new();
+        let version = match left {
+            Left::Stored(found) => {
+                found.write_json(&[], &mut body);
+                found.version()
+            }
+            Left::Told(entity) => {
+                write_entity(entity, &mut body);
+                entity.version
+            }
+        };
+        let mut answer = json_answer(status, body);
+        if let Some(tag) = version.and_then(etag) {
             answer.headers_mut().insert(ETAG, tag);
         }
-        mark_replay(&mut answer, written);
+        mark_replay(&mut answer, done.repeated);
         Ok(answer)
     }
 
+    /// What a write left of the item that it was about.
+    fn left<'d, 's>(&self, done: &'d Done<'s>) -> Option<&'d Left<'s>> {
+        done.items.iter().find(|left| match left {
+            Left::Stored(found) => found.entity.name.value == self.name(),
+            Left::Told(entity) => entity.name == self.name(),
+        })
+    }
+
     /// Where the item that was made is.
-    fn location(&self, written: &Written) -> Option<HeaderValue> {
-        let item = &written.items.iter().find(|item| item.name == self.name())?.item;
-        let mut path = format!(
-            "/v1/{}/entities/{}",
-            query::encode(&self.service.design().name),
-            query::encode(self.name())
-        );
+    fn location(&self, done: &Done<'_>) -> Option<HeaderValue> {
+        let left = self.left(done)?;
+        let mut path = "/v1/".to_owned();
+        query::encode_into(&self.service.design().name, &mut path);
+        path.push_str("/entities/");
+        query::encode_into(self.name(), &mut path);
         for name in identity(self.entity) {
             path.push('/');
-            path.push_str(&query::encode(&value::to_text(design::at(item, name)?)));
+            let value = match left {
+                Left::Stored(found) => found.at(name)?,
+                Left::Told(entity) => design::at(&entity.item, name)?.clone(),
+            };
+            query::encode_into(&value::to_text(value), &mut path);
         }
-        HeaderValue::from_str(&path).ok()
+        HeaderValue::try_from(path).ok()
     }
 }
 
 /// Says whether a write had been done before, with the same idempotency key.
-pub(crate) fn mark_replay(answer: &mut Response<Bytes>, written: &Written) {
-    if written.repeated {
+pub(crate) fn mark_replay(answer: &mut Response<Bytes>, is_repeated: bool) {
+    if is_repeated {
         answer.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     }
 }
 
 fn etag(version: Number) -> Option<HeaderValue> {
     HeaderValue::from_str(&format!("\"{version}\"")).ok()
-}
-
-fn entity_json(entity: &Entity) -> Vec<u8> {
-    let mut out = Vec::new();
-    write_entity(entity, &mut out);
-    out
 }
 
 /// Writes an item with the name of its entity.

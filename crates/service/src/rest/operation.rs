@@ -20,12 +20,11 @@ pub(crate) fn items_bytes(items: &[Entity]) -> Vec<u8> {
 /// Carries out an operation and answers what it made and changed.
 pub(crate) async fn operate(service: &Service, operation: &Operation, request: &Request<Bytes>) -> Outcome {
     without_parameters(request)?;
-    let members = body::members(request)?;
     let inputs = || operation.inputs.iter().map(|input| &input.attribute);
-    let (input, _) = body::values(members, |name| inputs().find(|attribute| attribute.name.value == name))?;
+    let (input, _) = body::values(request, |name| inputs().find(|attribute| attribute.name.value == name))?;
     let options = body::options(request.headers())?;
     let written = service.operate(&operation.name.value, input, options).await?;
     let mut answer = json_answer(StatusCode::OK, items_bytes(&written.items));
-    mark_replay(&mut answer, &written);
+    mark_replay(&mut answer, written.repeated);
     Ok(answer)
 }

@@ -185,12 +185,13 @@ fn add_operation(body: &mut String, service: &Service, operation: &Operation) {
     let path = format!("/v1/{}/operations/{name}", query::encode(&design.name));
     add_head(body, name, &operation.about, &[("POST", path.clone())]);
     add_rows(body, operation.inputs.iter().map(|input| attribute_row(&input.attribute)));
-    let example = openapi::operation_body(design, operation);
-    add_example(body, &post(&path, &example));
+    if let Some(example) = openapi::operation_body(design, operation) {
+        add_example(body, &post(&path, &example));
+    }
 }
 
-fn post(path: &str, json: &str) -> String {
-    let json = json.replace('\'', "'\\''");
+fn post(path: &str, json: &serde_json::Value) -> String {
+    let json = json.to_string().replace('\'', "'\\''");
     format!("curl '{BASE}{path}' -H 'content-type: application/json' \\\n  -d '{json}'")
 }
 
@@ -231,8 +232,8 @@ fn add_entity(body: &mut String, service: &Service, entity: &Entity) {
     let about = [entity.about.clone(), follows.unwrap_or_default()].join(" ");
     add_head(body, name, about.trim(), &routes);
     add_rows(body, entity.attributes.iter().map(attribute_row));
-    if is_writable(entity) {
-        add_example(body, &post(&base, &openapi::create_body(design, entity)));
+    if let Some(example) = openapi::create_body(design, entity).filter(|_| is_writable(entity)) {
+        add_example(body, &post(&base, &example));
     }
 }
 

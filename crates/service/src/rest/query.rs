@@ -1,5 +1,6 @@
 //! Query strings and paths: their parts, decoded.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::problem::ProblemDetails;
@@ -11,7 +12,7 @@ pub(crate) fn parameters(query: Option<&str>) -> Result<Vec<(String, String)>, P
         .map(|part| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
             match (decode(&name.replace('+', " ")), decode(&value.replace('+', " "))) {
-                (Some(name), Some(value)) => Ok((name, value)),
+                (Some(name), Some(value)) => Ok((name.into_owned(), value.into_owned())),
                 _ => Err(ProblemDetails::bad_request(format!(
                     "`{part}` in the query is not UTF-8, percent-encoded"
                 ))),
@@ -21,7 +22,10 @@ pub(crate) fn parameters(query: Option<&str>) -> Result<Vec<(String, String)>, P
 }
 
 /// Undoes percent-encoding; none if it is broken, or what it encodes is no text.
-pub(crate) fn decode(text: &str) -> Option<String> {
+pub(crate) fn decode(text: &str) -> Option<Cow<'_, str>> {
+    if !text.as_bytes().contains(&b'%') {
+        return Some(Cow::Borrowed(text));
+    }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, tail)) = rest.split_first() {
@@ -34,7 +38,7 @@ pub(crate) fn decode(text: &str) -> Option<String> {
         bytes.push(digit(*high)? << 4 | digit(*low)?);
         rest = tail;
     }
-    String::from_utf8(bytes).ok()
+    String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
 fn digit(byte: u8) -> Option<u8> {
@@ -48,15 +52,24 @@ fn digit(byte: u8) -> Option<u8> {
 
 /// A text as one segment of a path.
 pub(crate) fn encode(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
+    let mut path = String::with_capacity(text.len());
+    encode_into(text, &mut path);
+    path
+}
+
+/// The same, appended to a path.
+pub(crate) fn encode_into(text: &str, path: &mut String) {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if text.bytes().all(is_plain) {
+        return path.push_str(text);
+    }
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
+        if is_plain(byte) {
+            path.push(char::from(byte));
         } else {
-            let _ = write!(encoded, "%{byte:02X}");
+            let _ = write!(path, "%{byte:02X}");
         }
     }
-    encoded
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ pub(crate) fn find<'a>(rest: &'a Rest, path: &str) -> Result<Route<'a>, ProblemD
     let Some(segments) = segments else {
         return Err(ProblemDetails::bad_request("The path is not UTF-8, percent-encoded"));
     };
-    let segments = segments.iter().map(String::as_str).collect::<Vec<_>>();
+    let segments = segments.iter().map(|segment| &**segment).collect::<Vec<_>>();
     let (design, rest_of_path) = match segments.as_slice() {
         ["" | "v1"] => return Ok(Route::Index),
         ["v1", design, rest_of_path @ ..] => (*design, rest_of_path),

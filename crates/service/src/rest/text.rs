@@ -16,8 +16,7 @@ pub fn value_from_argument(kind: &Type, text: &str) -> Value {
         return value::from_text(kind, text);
     }
     let mut is_sound = true;
-    let found =
-        json::read(text.as_bytes()).ok().map(|json| value::from_json(kind, json, &mut |_| is_sound = false));
+    let found = value::parse(kind, text.as_bytes(), &mut |_| is_sound = false).ok();
     found.filter(|_| is_sound).unwrap_or_else(|| Value::S(text.to_owned()))
 }
 

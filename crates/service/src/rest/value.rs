@@ -8,48 +8,70 @@ use std::collections::BTreeSet;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use design::{MapType, Type};
+use design::Type;
 use dynamo::{Item, Number, Value};
+use jiter::{Jiter, Peek};
 
-use super::json::Json;
+use super::json::{self, Fault, check_depth};
 
-/// A value of a type, from JSON. What no type would take is told to `complain`.
-pub(crate) fn from_json(kind: &Type, json: Json, complain: &mut dyn FnMut(String)) -> Value {
-    match (kind, json) {
-        (_, Json::Null) => Value::Null,
-        (_, Json::Bool(flag)) => Value::Bool(flag),
-        (_, Json::Number(text)) => number(kind, text, complain),
-        (Type::Binary, Json::Text(text)) => bytes(&text).map_or(Value::S(text), Value::B),
-        (_, Json::Text(text)) => Value::S(text),
-        (Type::Map(map), Json::Object(members)) => Value::M(members_of(map, members, complain)),
-        (_, Json::Object(members)) => {
-            let members =
-                members.into_iter().map(|(name, json)| (name, from_json(&Type::Any, json, complain)));
-            Value::M(members.collect())
+/// Who is told what no type would take.
+type Complain<'a> = &'a mut dyn FnMut(String);
+
+/// A value of a type, from a JSON text; or what is wrong with the text.
+pub(crate) fn parse(kind: &Type, text: &[u8], complain: Complain<'_>) -> Result<Value, String> {
+    json::read(text, |jiter| {
+        let peek = jiter.peek()?;
+        read(kind, jiter, peek, 0, complain)
+    })
+}
+
+/// Reads the value of a type that comes next.
+pub(crate) fn read(
+    kind: &Type,
+    jiter: &mut Jiter<'_>,
+    peek: Peek,
+    depth: usize,
+    complain: Complain<'_>,
+) -> Result<Value, Fault> {
+    check_depth(depth)?;
+    Ok(match peek {
+        Peek::Null => {
+            jiter.known_null()?;
+            Value::Null
         }
-        (Type::StringSet | Type::NumberSet | Type::BinarySet, Json::List(elements)) => {
-            set(kind, elements, complain)
-        }
-        (Type::List(element), Json::List(elements)) => {
-            Value::L(elements.into_iter().map(|json| from_json(element, json, complain)).collect())
-        }
-        (_, Json::List(elements)) => {
-            Value::L(elements.into_iter().map(|json| from_json(&Type::Any, json, complain)).collect())
-        }
+        Peek::True | Peek::False => Value::Bool(jiter.known_bool(peek)?),
+        Peek::String => text(kind, jiter.known_str()?),
+        Peek::Array => match kind {
+            Type::StringSet | Type::NumberSet | Type::BinarySet => {
+                let elements = list(&Type::Any, jiter, depth, complain)?;
+                set(kind, elements, complain)
+            }
+            Type::List(element) => Value::L(list(element, jiter, depth, complain)?),
+            _ => Value::L(list(&Type::Any, jiter, depth, complain)?),
+        },
+        Peek::Object => Value::M(map(kind, jiter, depth, complain)?),
+        digits => number(kind, &String::from_utf8_lossy(jiter.known_number_bytes(digits)?), complain),
+    })
+}
+
+fn text(kind: &Type, text: &str) -> Value {
+    match kind {
+        Type::Binary => bytes(text).map_or_else(|| Value::from(text), Value::B),
+        _ => Value::S(text.to_owned()),
     }
 }
 
-fn number(kind: &Type, text: String, complain: &mut dyn FnMut(String)) -> Value {
-    match Number::parse(&text) {
+fn number(kind: &Type, text: &str, complain: Complain<'_>) -> Value {
+    match Number::parse(text) {
         Ok(number) => Value::N(number),
         Err(_) => {
             if *kind == Type::Any || kind.is_number() {
                 complain(format!(
                     "has the number {}, which has more than 38 digits or is out of range",
-                    shortened(&text)
+                    shortened(text)
                 ));
             }
-            Value::S(text)
+            Value::S(text.to_owned())
         }
     }
 }
@@ -66,49 +88,89 @@ fn bytes(text: &str) -> Option<Bytes> {
     STANDARD.decode(text).ok().map(Bytes::from)
 }
 
-/// The members of a map. One that may be absent is absent when it is null.
-fn members_of(map: &MapType, members: Vec<(String, Json)>, complain: &mut dyn FnMut(String)) -> Item {
-    let mut item = Item::new();
-    for (name, json) in members {
-        let declared = map.members.iter().find(|member| member.name.value == name);
-        if json == Json::Null && declared.is_some_and(|member| member.optional) {
-            continue;
-        }
-        let kind = declared.map(|member| &member.kind).or(map.others.as_deref()).unwrap_or(&Type::Any);
-        let value = from_json(kind, json, complain);
-        item.insert(name, value);
+fn list(
+    kind: &Type,
+    jiter: &mut Jiter<'_>,
+    depth: usize,
+    complain: Complain<'_>,
+) -> Result<Vec<Value>, Fault> {
+    let mut elements = Vec::new();
+    let mut next = jiter.known_array()?;
+    while let Some(peek) = next {
+        elements.push(read(kind, jiter, peek, depth + 1, complain)?);
+        next = jiter.array_step()?;
     }
-    item
+    Ok(elements)
+}
+
+/// The members of a map.
+fn map(kind: &Type, jiter: &mut Jiter<'_>, depth: usize, complain: Complain<'_>) -> Result<Item, Fault> {
+    let declared = |name: &str| match kind {
+        Type::Map(map) => map.members.iter().find(|member| member.name.value == name),
+        _ => None,
+    };
+    let others = match kind {
+        Type::Map(map) => map.others.as_deref().unwrap_or(&Type::Any),
+        _ => &Type::Any,
+    };
+    // One that may be absent is absent when it is null.
+    let is_absent =
+        |name: &str, peek: Peek| peek == Peek::Null && declared(name).is_some_and(|member| member.optional);
+    let (members, _) = members(jiter, is_absent, |name, jiter, peek| {
+        let kind = declared(name).map_or(others, |member| &member.kind);
+        read(kind, jiter, peek, depth + 1, complain)
+    })?;
+    Ok(members)
+}
+
+/// The members of the object that comes next, each named once, and the names of those that are absent.
+pub(crate) fn members(
+    jiter: &mut Jiter<'_>,
+    is_absent: impl Fn(&str, Peek) -> bool,
+    mut value: impl FnMut(&str, &mut Jiter<'_>, Peek) -> Result<Value, Fault>,
+) -> Result<(Item, Vec<String>), Fault> {
+    let (mut item, mut absent) = (Item::new(), Vec::new());
+    let mut next = jiter.known_object()?.map(str::to_owned);
+    while let Some(name) = next {
+        let peek = jiter.peek()?;
+        if item.contains_key(&name) || absent.contains(&name) {
+            return Err(Fault::twice(&name));
+        }
+        if is_absent(&name, peek) {
+            jiter.known_null()?;
+            absent.push(name);
+        } else {
+            let found = value(&name, jiter, peek)?;
+            item.insert(name, found);
+        }
+        next = jiter.next_key()?.map(str::to_owned);
+    }
+    Ok((item, absent))
 }
 
 /// A set, from a list: every element once. A set cannot be empty.
-fn set(kind: &Type, elements: Vec<Json>, complain: &mut dyn FnMut(String)) -> Value {
+fn set(kind: &Type, elements: Vec<Value>, complain: Complain<'_>) -> Value {
     if elements.is_empty() {
         complain("is an empty set; leave it out instead".to_owned());
     }
-    let count = elements.len();
     let (mut texts, mut numbers, mut binaries) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for element in &elements {
         match (kind, element) {
-            (Type::StringSet, Json::Text(text)) => drop(texts.insert(text.clone())),
-            (Type::NumberSet, Json::Number(text)) => {
-                if let Ok(number) = Number::parse(text) {
-                    numbers.insert(number);
-                }
+            (Type::StringSet, Value::S(text)) => {
+                texts.insert(text.clone());
             }
-            (Type::BinarySet, Json::Text(text)) => {
-                if let Some(bytes) = bytes(text) {
-                    binaries.insert(bytes);
-                }
+            (Type::NumberSet, Value::N(number)) => {
+                numbers.insert(*number);
             }
+            (Type::BinarySet, Value::S(text)) => binaries.extend(bytes(text)),
             _ => {}
         }
     }
     let found = texts.len() + numbers.len() + binaries.len();
     match kind {
-        _ if found != count => {
+        _ if found != elements.len() => {
             complain("has an element that is not of its type, or twice the same".to_owned());
-            Value::L(elements.into_iter().map(|json| from_json(&Type::Any, json, complain)).collect())
+            Value::L(elements)
         }
         Type::StringSet => Value::Ss(texts),
         Type::NumberSet => Value::Ns(numbers),
@@ -146,9 +208,9 @@ fn is_written(value: &Value, text: &str) -> bool {
 }
 
 /// A value as a text of a path: the other way round.
-pub(crate) fn to_text(value: &Value) -> String {
+pub(crate) fn to_text(value: Value) -> String {
     match value {
-        Value::S(text) => text.clone(),
+        Value::S(text) => text,
         Value::N(number) => number.to_string(),
         Value::Bool(flag) => flag.to_string(),
         Value::B(bytes) => STANDARD.encode(bytes),
@@ -159,12 +221,34 @@ pub(crate) fn to_text(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rest::json;
 
     fn read(kind: &Type, text: &str) -> (Value, Vec<String>) {
         let mut said = Vec::new();
-        let value = from_json(kind, json::read(text.as_bytes()).unwrap(), &mut |message| said.push(message));
+        let value = parse(kind, text.as_bytes(), &mut |message| said.push(message)).unwrap();
         (value, said)
+    }
+
+    fn fault(text: &[u8]) -> Option<String> {
+        parse(&Type::Any, text, &mut |_| {}).err()
+    }
+
+    #[test]
+    fn what_is_no_json_is_named_with_its_place() {
+        assert!(fault(b"{\"a\": }").unwrap().starts_with("line 1, column 7"), "{:?}", fault(b"{\"a\": }"));
+        for wrong in ["", "{", "nul", "[1,]", "{} {}", "NaN", "01", "\"\\ud800\""] {
+            assert!(fault(wrong.as_bytes()).is_some(), "{wrong}");
+        }
+        assert!(fault(b"\"\xFF\"").is_some());
+    }
+
+    #[test]
+    fn depth_and_repeated_members_are_refused() {
+        let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(fault(deep(33).as_bytes()), None);
+        assert!(fault(deep(34).as_bytes()).is_some());
+        assert!(fault(deep(100_000).as_bytes()).unwrap().contains("deeper"));
+        assert_eq!(fault(br#"{"a":1,"a":2}"#).unwrap(), "the member `a` is there twice");
+        assert_eq!(fault(br#"{"a":null,"a":null}"#).unwrap(), "the member `a` is there twice");
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub(crate) struct Face {
 
 struct Member {
     name: String,
+    /// The name as JSON, with its colon.
+    json: Vec<u8>,
     /// The map with secrets in it that this is.
     secrets: Option<MapType>,
     /// Answered even where a pattern selects others.
@@ -37,12 +39,11 @@ impl Face {
             };
             let name = attribute.name.value.clone();
             let always = identity.contains(&name.as_str()) || entity.constant(&name).is_some();
-            Member { name, secrets, always }
+            Member::new(name, secrets, always)
         });
         let is_hidden = |name: &str| entity.attribute(name).is_some();
         let constants = entity.constants.iter().filter(|(name, _)| !is_hidden(&name.value));
-        let constants =
-            constants.map(|(name, _)| Member { name: name.value.clone(), secrets: None, always: true });
+        let constants = constants.map(|(name, _)| Member::new(name.value.clone(), None, true));
         let mut members = attributes.chain(constants).collect::<Vec<_>>();
         members.sort_by(|left, right| left.name.cmp(&right.name));
         let version = entity.attributes.iter().find(|attribute| attribute.kind == Type::Version);
@@ -162,7 +163,8 @@ impl Face {
         out.push(b'{');
         let has_own = self.members.iter().any(|member| member.name == ENTITY_MEMBER);
         if !has_own || stored.get(ENTITY_MEMBER).is_none() {
-            write_name(ENTITY_MEMBER, out);
+            write_text(ENTITY_MEMBER, out);
+            out.push(b':');
             write_text(entity, out);
         }
         let mut members = self.members.iter();
@@ -181,8 +183,18 @@ impl Face {
 }
 
 impl Member {
+    fn new(name: String, secrets: Option<MapType>, always: bool) -> Member {
+        let mut json = Vec::new();
+        write_text(&name, &mut json);
+        json.push(b':');
+        Member { name, json, secrets, always }
+    }
+
     fn write(&self, value: ValueRef<'_>, out: &mut Vec<u8>) {
-        write_name(&self.name, out);
+        if out.last() != Some(&b'{') {
+            out.push(b',');
+        }
+        out.extend_from_slice(&self.json);
         let Some(map) = &self.secrets else { return write_stored_value(value, out) };
         let mut value = value.decode();
         if let Value::M(members) = &mut value {
@@ -190,12 +202,4 @@ impl Member {
         }
         write_plain_value(&value, out);
     }
-}
-
-fn write_name(name: &str, out: &mut Vec<u8>) {
-    if out.last() != Some(&b'{') {
-        out.push(b',');
-    }
-    write_text(name, out);
-    out.push(b':');
 }

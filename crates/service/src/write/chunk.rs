@@ -51,7 +51,7 @@ pub(crate) async fn operate(
     let first = match first {
         Some(first) => first,
         None if fits(service, write(&inputs), total).await? => {
-            return super::carry_out(service, write(&inputs), idempotency_key).await;
+            return super::carry_out(service, write(&inputs), idempotency_key).await.map(Written::from);
         }
         None => begin(service, &key, &fingerprint).await?,
     };

@@ -1,6 +1,6 @@
 //! What a caller may write: attributes of entities, and none that follow from others.
 
-use design::{Entity, Problem, ProblemKind, TimeRole, Type};
+use design::{Attribute, Entity, Problem, ProblemKind, TimeRole, Type};
 use dynamo::{Item, Number, Value};
 
 use crate::answer::Changes;
@@ -29,7 +29,9 @@ pub(crate) fn creatable(entity: &Entity, item: &Item) -> Result<(), Refusal> {
             problems.push(derived(&counter.attribute.value, "is counted"));
         }
     }
-    for attribute in entity.attributes.iter().filter(|attribute| item.contains_key(&attribute.name.value)) {
+    let derives = |attribute: &&Attribute| attribute.from.is_some() || attribute.kind == Type::Version;
+    let is_given = |attribute: &&Attribute| item.contains_key(&attribute.name.value);
+    for attribute in entity.attributes.iter().filter(derives).filter(is_given) {
         if let Some(from) = &attribute.from {
             problems.push(derived(&attribute.name.value, format!("follows from {}", from.source.value)));
         }

@@ -65,7 +65,8 @@ pub(super) fn failed_write(design: &CheckedDesign, write: &PlannedWrite) -> Refu
         let message = message.unwrap_or_else(|| format!("there is such a {entity} already"));
         return Refusal::Exists { entity, message };
     }
-    let only_counted = write.because.iter().all(|why| why.starts_with("counter "));
+    let is_elsewhere = |why: &String| why.starts_with("counter ") || why.starts_with("copied: ");
+    let only_counted = write.because.iter().all(is_elsewhere);
     let message = message.unwrap_or_else(|| format!("there is no such {entity}"));
     if only_counted {
         Refusal::NotFound { name: entity, message }

@@ -89,3 +89,26 @@ async fn numbers_and_texts_beyond_the_limits_are_refused_by_both() {
     let (status, answer) = sent(&rest, "POST", "/v1/kefir/entities/Batch", Some(&longest)).await;
     assert_eq!(status, 201, "{answer}");
 }
+
+#[tokio::test]
+async fn every_operation_has_a_name_of_its_own_and_every_list_says_what_is_in_it() {
+    fn check_lists(value: &Value, place: &str) {
+        let is_list = value["type"] == "array";
+        assert!(!is_list || value.get("items").is_some(), "{place}: {value}");
+        let inner = value.as_object().into_iter().flatten().map(|(_, inner)| inner);
+        inner.chain(value.as_array().into_iter().flatten()).for_each(|inner| check_lists(inner, place));
+    }
+    for name in DESIGNS {
+        let rest = Rest::new(vec![seeded(name).await]);
+        let (_, document) = sent(&rest, "GET", &format!("/v1/{name}/openapi.json"), None).await;
+        let methods =
+            document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap());
+        let mut names =
+            methods.filter_map(|(_, operation)| operation["operationId"].as_str()).collect::<Vec<_>>();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all, "{name}: {names:?}");
+        check_lists(&document["components"], name);
+    }
+}

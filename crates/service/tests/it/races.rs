@@ -1,9 +1,14 @@
 //! Many writers at once: every one is answered, and afterwards everything is as the items imply.
 
-use dynamo::{Item, Value};
-use monotable_service::{Changes, Refusal, Service, WriteOptions};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
 
-use crate::support::{assert_sound, item, seeded, texts};
+use dynamo::{Item, Operation, Value};
+use monotable_service::{
+    Backend, Capabilities, Changes, Embedded, HttpPoster, Options, Refusal, Running, Service, WriteOptions,
+};
+
+use crate::support::{assert_sound, design, item, seeded, texts};
 
 const CLIENTS: usize = 32;
 
@@ -122,6 +127,60 @@ async fn what_an_operation_reads_and_uses_is_still_so_when_it_writes() {
     orders.sort();
     orders.dedup();
     assert_eq!(orders.len(), CLIENTS, "branches with the same order: {made:?}");
+    assert_sound(&service).await;
+}
+
+/// A backend on which something else happens just before the first write.
+struct Interrupted {
+    inner: Embedded,
+    meanwhile: Mutex<Option<Meanwhile>>,
+}
+
+type Meanwhile = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Backend for Interrupted {
+    fn run(&self, operation: Operation) -> Running<'_> {
+        let writes = matches!(operation, Operation::PutItem(_) | Operation::TransactWriteItems(_));
+        let meanwhile = self.meanwhile.lock().unwrap().take_if(|_| writes);
+        Box::pin(async move {
+            if let Some(meanwhile) = meanwhile {
+                meanwhile.await;
+            }
+            self.inner.run(operation).await
+        })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn name(&self) -> String {
+        self.inner.name()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_that_changes_while_it_is_copied_is_copied_anew() {
+    let (engine, clock) = crate::support::engine();
+    let options = || Options { clock: clock.clone(), ..Options::default() };
+    let inner = Embedded::new(engine);
+    let service = Service::new(design("story-hub"), Arc::new(inner.clone()), options());
+    service.prepare().await.unwrap();
+    service.seed().await.unwrap();
+    let other = service.clone();
+    // Ben's new name has been passed on to everything he wrote, before what he writes now is there.
+    let meanwhile: Meanwhile = Box::pin(async move {
+        let changes = Changes { set: texts([("displayName", "Benjamin")]), remove: Vec::new() };
+        other.update("User", texts([("userId", "ben")]), changes, once()).await.unwrap();
+        other.reactions(Arc::new(HttpPoster)).catch_up().await.unwrap();
+    });
+    let backend = Arc::new(Interrupted { inner, meanwhile: Mutex::new(Some(meanwhile)) });
+    let late = Service::new(design("story-hub"), backend, options());
+    let mut story = texts([("authorId", "ben"), ("title", "t"), ("synopsis", "s"), ("genre", "g")]);
+    story.extend(texts([("ageRating", "6"), ("storyId", "01HMZ700000000000000000009")]));
+    let written = late.create("Story", story, once()).await.unwrap();
+    assert_eq!(written.items[0].item["authorName"], Value::from("Benjamin"));
+    service.reactions(Arc::new(HttpPoster)).catch_up().await.unwrap();
     assert_sound(&service).await;
 }
 

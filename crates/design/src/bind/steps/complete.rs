@@ -4,33 +4,31 @@ use dynamo::{Item, Value};
 
 use super::Work;
 use crate::bind::time::lifetime_seconds;
-use crate::bind::value::{at, coerced, fill, now, put_at, validate};
+use crate::bind::value::{at, coerce, coerced, fill, now, put_at, validate};
 use crate::bind::{Problem, ProblemKind};
-use crate::model::{Attribute, Entity, Given, TimeRole, Type};
+use crate::model::{Attribute, Entity, Given, MapType, TimeRole, Type};
 
-impl<'a> Work<'a> {
+impl Work<'_> {
     /// The attributes of a new item with everything that is made when it is absent. None if something must be read first.
-    pub(super) fn completed(&mut self, entity: &'a Entity, mut item: Item) -> Option<Item> {
+    pub(super) fn completed(&mut self, entity: &Entity, mut item: Item) -> Option<Item> {
         for attribute in &entity.attributes {
             let name = &attribute.name.value;
-            let value = match item.remove(name) {
-                Some(value) => Some(coerced(&attribute.kind, value)),
-                None => self.made(attribute),
-            };
-            let value = match (&attribute.kind, value) {
-                (Type::Map(map), value) if value.is_some() || !attribute.optional => {
-                    Some(with_defaults(map, value))
+            match item.get_mut(name) {
+                Some(value) => {
+                    coerce(&attribute.kind, value);
+                    if let (Type::Map(map), Value::M(members)) = (&attribute.kind, value) {
+                        add_defaults(map, members);
+                    }
                 }
-                (_, value) => value,
-            };
-            item.extend(value.map(|value| (name.clone(), value)));
+                None => item.extend(self.made(attribute).map(|value| (name.clone(), value))),
+            }
         }
         // What is wrong or missing is told at once, before anything is read for what follows from others.
-        let follows = |attribute: &Attribute| attribute.from.is_some() || !attribute.after.is_empty();
-        if entity.attributes.iter().any(follows) {
+        if entity.attributes.iter().any(follows_from_others) {
             let mut problems = validate(entity, &item, &self.design.delimiters);
             problems.retain(|problem| {
-                entity.attribute(&problem.name).is_none_or(|attribute| !follows(attribute))
+                let found = entity.attribute(&problem.name);
+                found.is_none_or(|attribute| attribute.from.is_none() && attribute.after.is_empty())
             });
             if !problems.is_empty() {
                 self.problems.extend(problems);
@@ -48,13 +46,23 @@ impl<'a> Work<'a> {
             }
             Type::Version => Some(Value::from(1)),
             kind if kind.is_generated() && !attribute.optional => Some(self.generated(kind)),
-            _ => match attribute.default.as_ref().map(|default| &default.value) {
-                Some(Given::Value(value)) => Some(coerced(&attribute.kind, value.clone())),
-                Some(Given::Template(template)) => {
-                    fill(template, &self.start()).map(|value| coerced(&attribute.kind, value))
+            kind => {
+                let value = match attribute.default.as_ref().map(|default| &default.value) {
+                    Some(Given::Value(value)) => Some(value.clone()),
+                    Some(Given::Template(template)) => fill(template, &self.start()),
+                    _ => None,
+                };
+                let mut value = value.map(|value| coerced(kind, value));
+                if let Type::Map(map) = kind {
+                    if !attribute.optional {
+                        value.get_or_insert_with(|| Value::M(Item::new()));
+                    }
+                    if let Some(Value::M(members)) = &mut value {
+                        add_defaults(map, members);
+                    }
                 }
-                _ => None,
-            },
+                value
+            }
         }
     }
 
@@ -68,7 +76,7 @@ impl<'a> Work<'a> {
     }
 
     /// Copies attributes of other entities into a new item. False if one must be read first.
-    fn denormalised(&mut self, entity: &'a Entity, item: &mut Item) -> bool {
+    fn denormalised(&mut self, entity: &Entity, item: &mut Item) -> bool {
         let mut complete = true;
         for attribute in &entity.attributes {
             let (Some(from), None) = (&attribute.from, item.get(&attribute.name.value)) else { continue };
@@ -85,11 +93,14 @@ impl<'a> Work<'a> {
                     let message = format!("there is no such {}", source.name.value);
                     self.problems.push(Problem::new(ProblemKind::NotFound, &source.name.value, message));
                 }
-                Some(Some((_, found))) => {
-                    item.extend(
-                        at(&found, from.attribute())
-                            .map(|value| (attribute.name.value.clone(), value.clone())),
-                    );
+                Some(Some((key, found))) => {
+                    let value = at(&found, from.attribute()).cloned();
+                    item.extend(value.map(|value| (attribute.name.value.clone(), value)));
+                    // A change that has just been passed on to all copies would never reach this one.
+                    if from.refresh {
+                        let because = format!("copied: {}", from.source.value);
+                        self.depends(source, key, &found, &[from.attribute().to_owned()], because);
+                    }
                 }
             }
         }
@@ -97,7 +108,7 @@ impl<'a> Work<'a> {
     }
 
     /// Gives a new item its time to live: the first lifetime that there is. False if one must be read first.
-    fn lifetimes(&mut self, entity: &'a Entity, item: &mut Item) -> bool {
+    fn lifetimes(&mut self, entity: &Entity, item: &mut Item) -> bool {
         for attribute in entity.attributes.iter().filter(|attribute| !attribute.after.is_empty()) {
             if item.contains_key(&attribute.name.value) {
                 continue;
@@ -132,22 +143,21 @@ impl<'a> Work<'a> {
     }
 }
 
+/// Whether other items must be read for an attribute of a new one.
+pub(in crate::bind) fn follows_from_others(attribute: &Attribute) -> bool {
+    attribute.from.is_some() || attribute.after.iter().any(|after| lifetime_seconds(&after.value).is_none())
+}
+
 /// An item must be read first.
 struct NotRead;
 
-/// The defaults of a map's members, where they are absent.
-fn with_defaults(map: &crate::model::MapType, value: Option<Value>) -> Value {
-    let mut members = match value {
-        Some(Value::M(members)) => members,
-        Some(other) => return other,
-        None => Item::new(),
-    };
+/// Adds the defaults of a map's members, where they are absent.
+fn add_defaults(map: &MapType, members: &mut Item) {
     for member in &map.members {
-        if let (false, Some(Given::Value(default))) =
-            (members.contains_key(&member.name.value), member.default.as_ref().map(|default| &default.value))
+        if let Some(Given::Value(default)) = member.default.as_ref().map(|default| &default.value)
+            && !members.contains_key(&member.name.value)
         {
             members.insert(member.name.value.clone(), default.clone());
         }
     }
-    Value::M(members)
 }

@@ -1,7 +1,7 @@
 //! Items as the steps so far have left them.
 //!
-//! Always true: what a `get` has read and a later step uses is in a condition of the writes, so two operations never decide on the same old
-//! value; the one that is late is bound again.
+//! Always true: what a `get` has read and a later step uses, and what was copied from another item and must stay equal to it, is in a
+//! condition of the writes. So two operations never decide on the same old value; the one that is late is bound again.
 
 use dynamo::Item;
 
@@ -51,24 +51,36 @@ impl Work<'_> {
             self.problems.push(Problem::new(ProblemKind::NotFound, &entity.name.value, message));
             return None;
         };
+        let used = step.name.as_ref().map(|name| used(&name.value, later)).unwrap_or_default();
+        self.depends(entity, key, &item, &used, format!("get {}", entity.name.value));
+        Some(item)
+    }
+
+    /// What was used of an item that was read must still be so when the writes are made.
+    pub(super) fn depends(
+        &mut self,
+        entity: &Entity,
+        key: ItemKey,
+        item: &Item,
+        used: &[String],
+        because: String,
+    ) {
         let before = match self.touched.iter().find(|touched| touched.key == key) {
             // An earlier step makes it: there was nothing that could change.
-            Some(touched) if touched.old.is_none() => return Some(item),
+            Some(touched) if touched.old.is_none() => return,
             Some(touched) => touched.old.as_ref(),
-            None => Some(&item),
+            None => Some(item),
         };
-        let used = step.name.as_ref().map(|name| used(&name.value, later)).unwrap_or_default();
-        let guards = before.map(|before| unchanged(entity, before, &used)).unwrap_or_default();
+        let guards = before.map(|before| unchanged(entity, before, used)).unwrap_or_default();
         self.read.push(ItemWrite {
             key,
             entity: entity.name.value.clone(),
-            because: vec![format!("get {}", entity.name.value)],
+            because: vec![because],
             otherwise: None,
             guards,
             body: Body::Check,
             before: None,
         });
-        Some(item)
     }
 }
 

@@ -47,6 +47,12 @@ fn every_problem_is_named_and_nothing_is_changed() {
         ["color", "name", "startTime", "status", "sugarGrams", "userId", "waterVolumeMl"]
     );
 
+    // Dots reach into maps of what is there; of what is made they are in no name.
+    let dotted = world.post("Device", json!({
+        "userId": "ada", "deviceId": "d", "platform": "ios", "pushToken": "t", "lastSeenAt": "2024-06-01T12:00:00.000Z", "deviceInfo.model": "m",
+    }));
+    dotted.is_refused(400, "deviceInfo.model is not an attribute of Device");
+
     let refused = world.tries("remind", json!({ "userId": "", "batchId": "x", "dueAt": 5, "extra": true }));
     refused.is_refused(400, "extra");
     assert_eq!(names(&refused.body), ["batchId", "dueAt", "extra", "message", "userId"]);

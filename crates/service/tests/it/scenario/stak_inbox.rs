@@ -10,9 +10,10 @@ stories! { "stak-inbox":
     a_tenant_is_set_up_with_its_inboxes,
     messages_live_as_long_as_message_inbox_or_tenant_say,
     the_inbox_is_own_and_public_messages_by_time_with_what_was_read,
+    paging_is_stable_while_messages_come_and_are_read,
     counts_follow_everything_that_happens,
-    ; not on DynamoDB Local:
     a_message_to_many_is_published_once_whatever_happens_on_the_way,
+    ; not on DynamoDB Local:
     expiry_takes_messages_and_receipts_out_of_every_count,
 }
 
@@ -94,22 +95,26 @@ fn the_inbox_is_own_and_public_messages_by_time_with_what_was_read(world: &World
 
     // Page by page it is the same inbox, each message once.
     let whole = world.ask("inbox", &ADA);
-    let mut paged = Vec::new();
-    let mut cursor: Option<String> = None;
-    loop {
-        let mut parameters = ADA.to_vec();
-        parameters.push(("limit", "2"));
-        if let Some(cursor) = &cursor {
-            parameters.push(("cursor", cursor));
-        }
-        let page = world.answer("inbox", &parameters).body;
-        paged.extend(page["items"].as_array().unwrap().clone());
-        cursor = page["cursor"].as_str().map(str::to_owned);
-        if cursor.is_none() {
-            break;
-        }
-    }
+    let limited = [&ADA[..], &[("limit", "2")]].concat();
+    let paged = world.pages("inbox", &limited, |_| {}).concat();
     assert_eq!(paged, whole);
+}
+
+fn paging_is_stable_while_messages_come_and_are_read(world: &World) {
+    let before = world.ask("inbox", &ADA);
+    let limited = [&ADA[..], &[("limit", "1")]].concat();
+    let pages = world.pages("inbox", &limited, |page| {
+        world.clock.advance_milliseconds(5);
+        if page == 1 {
+            world.does("publish-to-users", to(&["ada"], "Too late for these pages"));
+            world.does("read-message", reads("ada", "lrg51000000000000001"));
+        }
+    });
+    let paged = pages.concat();
+    assert_eq!(all(&paged, "id"), all(&before, "id"), "nothing twice, nothing left out");
+    let last = paged.iter().find(|message| message["id"] == "lrg51000000000000001").unwrap();
+    assert!(last.get("readat").is_some(), "what was read meanwhile is read: {last}");
+    assert_eq!(world.ask("inbox", &ADA)[0]["message"]["title"], "Too late for these pages");
 }
 
 fn a_message_is_read_exactly_once_however_many_try(world: &World) {

@@ -13,6 +13,9 @@ stories! { "story-hub":
     notifications_are_read,
     whoever_wrote_something_hears_of_it,
     a_new_name_is_everywhere_it_was,
+    lists_come_in_pages_of_twenty_latest_first,
+    a_branch_that_is_deleted_leaves_every_count_and_list,
+    changes_of_stories_go_to_the_event_bus,
 }
 
 const STORY: &str = "01HMZ700000000000000000001";
@@ -201,4 +204,52 @@ fn a_new_name_is_everywhere_it_was(world: &World) {
     assert_eq!(chapter(world, STAIRS)["authorName"], "Benjamin");
     assert_eq!(chapter(world, FOG)["authorName"], "Ada");
     world.assert_sound();
+}
+
+fn lists_come_in_pages_of_twenty_latest_first(world: &World) {
+    for number in 0..24 {
+        world.clock.advance_milliseconds(1_000);
+        let title = format!("Story {number:02}");
+        world.does("start-story", json!({ "authorId": "ben", "title": title, "synopsis": "…", "genre": "drama", "ageRating": "6", "chapterTitle": "One", "content": "…" }));
+        world.makes(
+            "Notification",
+            json!({ "userId": "ben", "type": "UPVOTE", "title": title, "message": "…" }),
+        );
+    }
+    let expected = |seeded: &[&str]| {
+        let new = (0..24).rev().map(|number| format!("Story {number:02}"));
+        new.chain(seeded.iter().map(|title| (*title).to_owned())).collect::<Vec<_>>()
+    };
+    let stories = world.pages("latest-stories", &[], |_| {});
+    assert_eq!(stories.iter().map(Vec::len).collect::<Vec<_>>(), [20, 5]);
+    assert_eq!(all(&stories.concat(), "title"), expected(&["The lighthouse"]));
+    let notifications = world.pages("notifications", &[("userId", "ben")], |_| {});
+    assert_eq!(notifications.iter().map(Vec::len).collect::<Vec<_>>(), [20, 4]);
+    assert_eq!(all(&notifications.concat(), "title"), expected(&[]));
+}
+
+fn a_branch_that_is_deleted_leaves_every_count_and_list(world: &World) {
+    assert_eq!(world.delete(&format!("Chapter/{STORY}/{STAIRS}")).status, 204);
+    assert_eq!(chapter(world, FOG)["stats"]["childCount"], 0);
+    let stats = story(world)["stats"].clone();
+    assert_eq!((&stats["totalBranches"], &stats["totalChapters"]), (&json!(0), &json!(1)));
+    assert_eq!(profile(world, "ben")["stats"]["branchesContributed"], 0);
+    assert!(world.ask("children", &[("parentNodeId", FOG)]).is_empty());
+    assert!(world.ask("branches-of-user", &[("userId", "ben")]).is_empty());
+    world.assert_sound();
+}
+
+fn changes_of_stories_go_to_the_event_bus(world: &World) {
+    let events = world.things_happen_and_are_told();
+    let about_stories = events.iter().filter(|event| event["subject"].as_str().is_some());
+    assert!(about_stories.count() > 0, "the seeded story was made: {events:?}");
+    world.does("complete-story", json!({ "storyId": STORY, "userId": "ada" }));
+    let events = world.things_happen_and_are_told();
+    assert_eq!(events.len(), 1, "{events:?}");
+    let event = &events[0];
+    assert_eq!(event["specversion"], "1.0");
+    assert_eq!(
+        (&event["data"]["old"]["status"], &event["data"]["new"]["status"]),
+        (&json!("PUBLISHED"), &json!("COMPLETED"))
+    );
 }

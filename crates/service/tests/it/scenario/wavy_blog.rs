@@ -10,6 +10,7 @@ stories! { "wavy-blog":
     posts_are_found_by_slug_author_and_category,
     a_post_keeps_everything_when_its_slug_changes,
     categories_are_listed,
+    of_many_who_want_one_address_or_slug_one_gets_it,
 }
 
 fn user(name: &str, email: &str) -> Value {
@@ -109,4 +110,30 @@ fn categories_are_listed(world: &World) {
     world.makes("Category", json!({ "CategoryID": "cat_1", "Slug": "art", "Name": "Art" }));
     assert_eq!(all(&world.ask("categories", &[]), "Slug"), ["art", "sea", "technology"]);
     assert_eq!(world.patch("Category/art", json!({ "Name": "Arts" })).body["Name"], "Arts");
+}
+
+fn of_many_who_want_one_address_or_slug_one_gets_it(world: &World) {
+    let at_once = |attempt: &(dyn Fn(u32) -> u16 + Sync)| {
+        let mut statuses = std::thread::scope(|scope| {
+            let threads = (0..8).map(|number| scope.spawn(move || attempt(number))).collect::<Vec<_>>();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        statuses.sort_unstable();
+        statuses
+    };
+    let registered =
+        at_once(&|number| world.tries("register", user(&format!("racer{number}"), "one@example.com")).status);
+    assert_eq!(registered, [vec![200], vec![409; 7]].concat());
+    let written = at_once(&|number| {
+        let author = if number.is_multiple_of(2) { "jane" } else { "john_doe" };
+        world.tries("write-post", post("scoop", author, "sea")).status
+    });
+    assert_eq!(written, [vec![200], vec![409; 7]].concat());
+    let changed = at_once(&|number| {
+        let name = if number.is_multiple_of(2) { "jane" } else { "john_doe" };
+        world.patch(&format!("User/{name}"), json!({ "Email": "shared@example.com" })).status
+    });
+    assert!(changed.contains(&200) && changed.contains(&409), "{changed:?}");
+    assert_eq!(world.ask("users", &[]).len(), 3);
+    world.assert_sound();
 }

@@ -2,15 +2,16 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
 use design::{Source, check};
 use engine::{Engine, ManualClock};
 use monotable_service::{
-    Backend, Embedded, HttpPoster, Options, Prefixed, Remote, RemoteSettings, Rest, Service,
+    Backend, Embedded, HttpPoster, Options, Posted, Poster, Posting, Prefixed, Remote, RemoteSettings, Rest,
+    Service,
 };
 use serde_json::Value;
 use server::{Answering, Pages, Server, Settings, Stopper};
@@ -42,6 +43,19 @@ pub(crate) struct World {
     server: Listening,
     /// What a remote backend talks to.
     _database: Option<Listening>,
+}
+
+/// Somebody who hears of everything.
+#[derive(Default)]
+struct Bus {
+    got: Mutex<Vec<Value>>,
+}
+
+impl Poster for Bus {
+    fn post(&self, _: &str, _: Vec<(String, String)>, body: Vec<u8>) -> Posting<'_> {
+        self.got.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
+        Box::pin(std::future::ready(Posted::Delivered))
+    }
 }
 
 /// A server that stops when it is dropped.
@@ -133,6 +147,15 @@ impl World {
         assert!(status.dead_letters.is_empty(), "{:#?}", status.dead_letters);
     }
 
+    /// The same, and what goes to web hooks arrives: the events.
+    pub(crate) fn things_happen_and_are_told(&self) -> Vec<Value> {
+        let bus = Arc::new(Bus::default());
+        let reactions = self.service.reactions(bus.clone());
+        self.runtime.block_on(reactions.catch_up()).unwrap();
+        self.runtime.block_on(reactions.deliver()).unwrap();
+        std::mem::take(&mut bus.got.lock().unwrap())
+    }
+
     /// What nobody has done by hand is as the items imply.
     pub(crate) fn assert_sound(&self) {
         let found = self.runtime.block_on(self.service.verify(&mut |_| {})).unwrap();
@@ -150,6 +173,28 @@ impl World {
         let query =
             parameters.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect::<Vec<_>>();
         self.get(&format!("patterns/{pattern}?{}", query.join("&")))
+    }
+
+    /// Asks a pattern page by page, doing something after each page.
+    pub(crate) fn pages(
+        &self,
+        pattern: &str,
+        parameters: &[(&str, &str)],
+        mut after_each: impl FnMut(usize),
+    ) -> Vec<Vec<Value>> {
+        let mut pages = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let mut parameters = parameters.to_vec();
+            parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = self.answer(pattern, &parameters).body;
+            pages.push(page["items"].as_array().unwrap().clone());
+            after_each(pages.len());
+            cursor = page["cursor"].as_str().map(str::to_owned);
+            if cursor.is_none() {
+                return pages;
+            }
+        }
     }
 
     /// Does an operation, which must work, and gives what it made and changed.
