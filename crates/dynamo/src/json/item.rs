@@ -65,12 +65,11 @@ fn read_value(
     if several {
         reader.fault(ValueFault::SeveralTypes);
     }
-    Ok(match found {
-        Some((_, size_bytes)) => size_bytes,
-        None => {
-            reader.fault(ValueFault::Empty);
-            draft.null()
-        }
+    Ok(if let Some((_, size_bytes)) = found {
+        size_bytes
+    } else {
+        reader.fault(ValueFault::Empty);
+        draft.null()
     })
 }
 

@@ -23,7 +23,7 @@ fn filled(bench: &Bench) {
 }
 
 /// Makes a table with everything that a table can have, or writes to it once more.
-pub(super) fn fill(bench: &Bench, round: usize) {
+fn fill(bench: &Bench, round: usize) {
     if round == 0 {
         make_table(bench);
     }
@@ -41,7 +41,8 @@ pub(super) fn fill(bench: &Bench, round: usize) {
     bench.keep_house();
 }
 
-fn make_table(bench: &Bench) {
+/// A table with everything that a table can have.
+pub(super) fn make_table(bench: &Bench) {
     let mut table = simple_table("Orders");
     table["AttributeDefinitions"] = json!([
         { "AttributeName": "pk", "AttributeType": "S" },

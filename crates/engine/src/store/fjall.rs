@@ -170,6 +170,15 @@ impl FjallStore {
         self.writer.lock().written()
     }
 
+    /// Has everything applied so far written into tables and merged into the last level.
+    #[cfg(test)]
+    pub(crate) fn merge_all_tables(&self) {
+        self.flush_to_table();
+        if let Instance::Running { reader, .. } = &*self.instance.read() {
+            reader.keyspace().major_compact().unwrap();
+        }
+    }
+
     fn write(&self, batch: Batch, ahead: &mut Ahead) -> Result<u64, StoreError> {
         self.check_space(batch.size_bytes())?;
         let instance = self.instance.read();

@@ -8,6 +8,7 @@
 //! `MONOTABLE_CRASH_KILLS` asks for more kills.
 
 pub(crate) mod process;
+mod steps;
 pub(crate) mod tracker;
 pub(crate) mod workload;
 pub(crate) mod writer;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use dynamo::Operation;
 use monotable_engine::{Durability, Engine, Options, add_data_key, encrypt};
@@ -52,14 +53,15 @@ fn fill(engine: &Engine) {
 
 /// The files below a directory.
 fn files(path: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(path).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 /// The files that have a canary in them.
 fn telling(path: &Path) -> Vec<PathBuf> {
     let tells = |path: &PathBuf| {
-        let bytes = fs::read(path).unwrap();
+        // Some files go while they are looked for.
+        let bytes = fs::read(path).unwrap_or_default();
         bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes())
     };
     files(path).into_iter().filter(tells).collect()
@@ -77,6 +79,58 @@ fn no_canary_is_found_in_any_file_of_an_encrypted_database() {
     assert_eq!(telling(&path), Vec::<PathBuf>::new(), "after a rotation");
     drop(engine);
     assert_eq!(telling(&path), Vec::<PathBuf>::new(), "after it was closed");
+}
+
+/// Looks through the files again and again while something is done, also through those that are there for a moment only. Returns what
+/// tells, and how often it looked.
+fn watched(path: &Path, work: impl FnOnce()) -> (Vec<PathBuf>, usize) {
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let (mut found, mut looks) = (Vec::new(), 0);
+            while !is_over.load(Ordering::Relaxed) {
+                found.extend(telling(path));
+                looks += 1;
+            }
+            (found, looks)
+        });
+        work();
+        is_over.store(true, Ordering::Relaxed);
+        watcher.join().unwrap()
+    })
+}
+
+#[test]
+fn no_canary_is_found_in_files_that_are_there_for_a_moment_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let (path, exports) = (directory.path().join("encrypted"), directory.path().join("exports"));
+    let options = Options {
+        durability: Durability::None,
+        housekeeping: None,
+        key: Some(key()),
+        export_directory: Some(exports.clone()),
+        ..Options::default()
+    };
+    let engine = Engine::open(&path, options).unwrap();
+    let work = || {
+        fill(&engine);
+        let table = format!("{CANARY}-table");
+        let recovery = format!(
+            r#"{{"TableName":"{table}","PointInTimeRecoverySpecification":{{"PointInTimeRecoveryEnabled":true}}}}"#
+        );
+        run(&engine, "UpdateContinuousBackups", &recovery);
+        run(&engine, "CreateBackup", &format!(r#"{{"TableName":"{table}","BackupName":"{CANARY}-backup"}}"#));
+        let arn = format!("arn:aws:dynamodb:us-east-1:123456789012:table/{table}");
+        run(&engine, "ExportTableToPointInTime", &format!(r#"{{"TableArn":"{arn}","S3Bucket":"bucket"}}"#));
+        engine.keep_house().unwrap();
+        add_data_key(&path, &*key()).unwrap();
+        engine.keep_house().unwrap();
+    };
+    let (found, looks) = watched(&path, work);
+    assert_eq!(found, Vec::<PathBuf>::new());
+    assert!(looks > 2, "the files were looked through {looks} times");
+    // Files that are exported are for others to read, and lie outside the database.
+    assert!(files(&exports).iter().any(|file| file.extension().is_some_and(|name| name == "gz")));
 }
 
 #[test]

@@ -15,7 +15,7 @@ const REPORT: &str = "report:";
 pub(crate) struct Child {
     process: std::process::Child,
     reports: JoinHandle<Vec<String>>,
-    is_started: mpsc::Receiver<()>,
+    coming: mpsc::Receiver<String>,
 }
 
 impl Child {
@@ -31,14 +31,23 @@ impl Child {
             .spawn()
             .unwrap();
         let output = BufReader::new(process.stdout.take().unwrap());
-        let (started, is_started) = mpsc::channel();
-        let reports = std::thread::spawn(move || read_reports(output, &started));
-        Child { process, reports, is_started }
+        let (comes, coming) = mpsc::channel();
+        let reports = std::thread::spawn(move || read_reports(output, &comes));
+        Child { process, reports, coming }
     }
 
     /// Waits for the child's first report, or its end.
     pub(crate) fn wait_for_report(&self) {
-        let _ = self.is_started.recv();
+        let _ = self.coming.recv();
+    }
+
+    /// Waits for a report that is so, or the child's end.
+    pub(crate) fn wait_for(&self, mut is_so: impl FnMut(&str) -> bool) {
+        while let Ok(report) = self.coming.recv() {
+            if is_so(&report) {
+                return;
+            }
+        }
     }
 
     /// Kills the child and returns what it had reported.
@@ -56,7 +65,7 @@ impl Child {
 }
 
 /// Whole lines only: what was cut off was not reported.
-fn read_reports(mut output: impl BufRead, started: &mpsc::Sender<()>) -> Vec<String> {
+fn read_reports(mut output: impl BufRead, comes: &mpsc::Sender<String>) -> Vec<String> {
     let mut reports = Vec::new();
     let mut line = Vec::new();
     while output.read_until(b'\n', &mut line).unwrap() > 0 {
@@ -64,7 +73,7 @@ fn read_reports(mut output: impl BufRead, started: &mpsc::Sender<()>) -> Vec<Str
         // The test program prints the name of the test without ending the line.
         if let Some((_, report)) = text.split_once(REPORT).filter(|_| text.ends_with('\n')) {
             reports.push(report.trim_end().to_owned());
-            let _ = started.send(());
+            let _ = comes.send(report.trim_end().to_owned());
         }
         line.clear();
     }

@@ -1,6 +1,6 @@
 //! What a history costs a write: tables with and without recovery, written to in turns.
 //!
-//! `cargo test -p monotable-engine --test it cost_of_a_history -- --ignored --nocapture` prints it.
+//! `cargo test --release -p monotable-engine --test it cost_of_a_history -- --ignored --nocapture` prints it.
 
 use std::time::{Duration, Instant};
 
