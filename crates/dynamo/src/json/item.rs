@@ -65,13 +65,11 @@ fn read_value(
     if several {
         reader.fault(ValueFault::SeveralTypes);
     }
-    Ok(match found {
-        Some((_, size_bytes)) => size_bytes,
-        None => {
-            reader.fault(ValueFault::Empty);
-            draft.null()
-        }
-    })
+    let Some((_, size_bytes)) = found else {
+        reader.fault(ValueFault::Empty);
+        return Ok(draft.null());
+    };
+    Ok(size_bytes)
 }
 
 /// Reads what follows the type, which is not null. Returns its size.
