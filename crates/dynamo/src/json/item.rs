@@ -65,12 +65,11 @@ fn read_value(
     if several {
         reader.fault(ValueFault::SeveralTypes);
     }
-    Ok(if let Some((_, size_bytes)) = found {
-        size_bytes
-    } else {
+    let Some((_, size_bytes)) = found else {
         reader.fault(ValueFault::Empty);
-        draft.null()
-    })
+        return Ok(draft.null());
+    };
+    Ok(size_bytes)
 }
 
 /// Reads what follows the type, which is not null. Returns its size.

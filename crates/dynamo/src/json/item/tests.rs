@@ -8,18 +8,18 @@ use proptest::sample::{Index, select};
 /// What reading gives: the item as stored or the error, and the fault that was noted.
 type Read = (Result<StoredItem, ApiError>, Option<Fault>);
 
-fn read_with(json: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<StoredItem, ApiError>) -> Read {
+fn read_as<T: Wire>(json: &[u8], store: impl FnOnce(T) -> StoredItem) -> Read {
     let mut reader = Reader::new(json);
-    let item = read(&mut reader).and_then(|item| reader.finish().map(|()| item));
+    let item = reader.member().map(store).and_then(|item| reader.finish().map(|()| item));
     (item, reader.take_fault("Item"))
 }
 
 fn read_straight(json: &[u8]) -> Read {
-    read_with(json, |reader| reader.member::<StoredItem>())
+    read_as(json, std::convert::identity::<StoredItem>)
 }
 
 fn read_by_tree(json: &[u8]) -> Read {
-    read_with(json, |reader| reader.member::<Item>().map(|item| StoredItem::encode(&item)))
+    read_as(json, |item: Item| StoredItem::encode(&item))
 }
 
 fn quoted(text: &str) -> String {
