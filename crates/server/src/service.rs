@@ -33,6 +33,10 @@ pub(crate) struct Service {
 }
 
 /// What an operation comes to.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it lives for a moment, and a box would cost more than moving it"
+)]
 pub(crate) enum Outcome {
     Now(Result<Reply, ApiError>),
     /// Once the write is as durable as promised.
