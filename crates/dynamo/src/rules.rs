@@ -249,7 +249,7 @@ fn has_wrong_table_key<T: Wire>(map: &T) -> bool {
     map.each(&mut |key, _| {
         wrong |= key.is_some_and(|key| {
             key.len() < TABLE_NAME_LENGTH_MIN || table_name_constraints(key).next().is_some()
-        })
+        });
     });
     wrong
 }

@@ -1,8 +1,9 @@
 //! Keys of requests, checked against a table: what comes out can be looked up.
 
+use dynamo::limits::ATTRIBUTE_NAME_BYTES_MAX;
 use dynamo::{
-    ATTRIBUTE_NAME_BYTES_MAX, ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX,
-    StoredItem, ValueFault, ValueRef, ValueType,
+    ApiError, Item, KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, StoredItem, ValueFault,
+    ValueRef, ValueType,
 };
 
 use crate::layout::{ItemKey, KeyAttribute, KeySchema};

@@ -144,7 +144,7 @@ impl Snapshot {
     pub(crate) fn table_keys(&self) -> Option<&Arc<TableKeys>> {
         match self {
             Snapshot::Memory(_) | Snapshot::Disk(_) => None,
-            Snapshot::Sealed(snapshot) => snapshot.table_keys(),
+            Snapshot::Sealed(snapshot) => Some(snapshot.table_keys()),
         }
     }
 

@@ -53,8 +53,8 @@ pub(crate) fn wanted(request: Headers<'_>) -> Option<Coding> {
     };
     let ranked = [Coding::Gzip, Coding::Deflate].into_iter().filter_map(rank);
     let best = ranked.reduce(|best, next| {
-        let is_better = next.1 > best.1 || (next.1 == best.1 && next.2 < best.2);
-        if is_better { next } else { best }
+        let order = next.1.total_cmp(&best.1).then(best.2.cmp(&next.2));
+        if order.is_gt() { next } else { best }
     });
     best.map(|(coding, ..)| coding)
 }

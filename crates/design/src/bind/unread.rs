@@ -129,7 +129,7 @@ pub fn bind_new(
     let (table, manner) = design.table(&entity.table).zip(design.manner(entity)).ok_or_else(incomplete)?;
     Ok(PutItem {
         table_name: Some(physical_name(design, table, context.variables)),
-        item: Some(item),
+        item: Some(item.into()),
         condition_expression: Some(manner.not_exists.text.clone()),
         expression_attribute_names: manner.not_exists.names.clone(),
         ..PutItem::default()

@@ -273,7 +273,7 @@ fn action(
     let mut action = TransactWriteItem::default();
     match body {
         Body::Put(item) => {
-            action.put = conditional!(Put { item: item.into() }, table, condition, placeholders)
+            action.put = conditional!(Put { item: item.into() }, table, condition, placeholders);
         }
         Body::Update(_) | Body::Verbatim(..) => {
             let update_expression = update.unwrap_or_default();

@@ -119,7 +119,7 @@ fn renew(inner: &Inner, catalog: &Catalog, opened: &Arc<TableKeys>) -> Result<bo
         let renewed = Arc::new(TableKey { envelope, database_key, ..TableKey::clone(key) });
         let Ok(sealer) = renewed.unwrap(source) else { continue };
         let (old, new) = (key.clone(), renewed);
-        let was_put = inner.committer.run_alone(move |latest| replace(&old, new, latest))?;
+        let was_put = inner.committer.run_alone(move |latest| Ok(replace(&old, new, latest)))?;
         if was_put {
             // From the next commit on it seals; what was sealed before is found by the pass.
             opened.put(key.id, Arc::new(sealer));
@@ -130,10 +130,10 @@ fn renew(inner: &Inner, catalog: &Catalog, opened: &Arc<TableKeys>) -> Result<bo
 }
 
 /// Puts a key in the place of another version of it, unless that has changed.
-fn replace(old: &Arc<TableKey>, new: Arc<TableKey>, latest: &Latest<'_>) -> Result<(bool, Changes), Fault> {
+fn replace(old: &Arc<TableKey>, new: Arc<TableKey>, latest: &Latest<'_>) -> (bool, Changes) {
     let is_current = latest.catalog.keys.get(old.id) == Some(old);
     let catalog = if is_current { vec![CatalogChange::PutKey(new)] } else { Vec::new() };
-    Ok((is_current, Changes { catalog, ..Changes::default() }))
+    (is_current, Changes { catalog, ..Changes::default() })
 }
 
 /// Does a step of the pass that is under way, or begins one.
@@ -147,16 +147,11 @@ fn reseal(inner: &Inner) -> Result<bool, Fault> {
         },
     };
     // Where a step fails, the pass begins again.
-    *current = match pass.left.last().copied() {
-        Some(collection) => {
-            let next = inner.committer.run_alone(move |latest| seal_some(pass, collection, latest))?;
-            Some(next)
-        }
-        None => {
-            inner.committer.run_alone(move |latest| finish(&pass, latest))?;
-            None
-        }
-    };
+    if let Some(collection) = pass.left.last().copied() {
+        *current = Some(inner.committer.run_alone(move |latest| seal_some(pass, collection, latest))?);
+    } else {
+        inner.committer.run_alone(move |latest| Ok(((), finish(&pass, latest))))?;
+    }
     Ok(true)
 }
 
@@ -198,7 +193,8 @@ fn seal_some(
     };
     let Some(opened) = latest.catalog.keys.opened().filter(|_| is_owned(&pass)) else {
         // It went meanwhile, and is emptied by others.
-        (pass.left.pop(), pass.after.take());
+        pass.left.pop();
+        pass.after = None;
         return Ok((pass, changes));
     };
     let wanted = latest.catalog.keys.of_collection(id);
@@ -230,7 +226,7 @@ fn is_as_wanted(space: Space, value: &[u8], wanted: Option<TableKeyId>, data_key
 }
 
 /// Says of the tables that they are sealed or opened, and takes older data keys out of the envelope.
-fn finish(pass: &Pass, latest: &Latest<'_>) -> Result<((), Changes), Fault> {
+fn finish(pass: &Pass, latest: &Latest<'_>) -> Changes {
     let mut changes = Changes::default();
     if let Some(key) = latest.catalog.keys.get(pass.key)
         && key.envelope.data_key_ids().max() == Some(pass.data_key)
@@ -244,7 +240,7 @@ fn finish(pass: &Pass, latest: &Latest<'_>) -> Result<((), Changes), Fault> {
         let settings = Settings { encryption, ..table.settings.clone() };
         changes.catalog.push(CatalogChange::Put(Arc::new(Table { settings, ..Table::clone(table) })));
     }
-    Ok(((), changes))
+    changes
 }
 
 /// The encryption after its change.

@@ -286,7 +286,7 @@ fn decide_all(bound: &Bound, latest: &Latest<'_>) -> Result<Vec<Written>, Fault>
                 reasons.add(number, condition_failed(item.filter(|_| action.with_item)));
             }
             Err(Refusal::Fault(Fault::Api(error))) if is_reason(&error) => {
-                reasons.add(number, refused(error))
+                reasons.add(number, refused(error));
             }
             Err(Refusal::Fault(fault)) => return Err(fault),
         }

@@ -150,7 +150,7 @@ impl Parser<'_> {
             return self.update().map(Statement::Update);
         }
         if self.eat_word("FROM") {
-            return self.from_first().map(Statement::Update);
+            return self.update_after_from().map(Statement::Update);
         }
         if self.eat_word("DELETE") {
             return self.delete().map(Statement::Delete);
@@ -183,7 +183,7 @@ impl Parser<'_> {
     }
 
     /// UPDATE in the order in which it is carried out: FROM, WHERE, then what is changed.
-    fn from_first(&mut self) -> Result<UpdateItem, StatementError> {
+    fn update_after_from(&mut self) -> Result<UpdateItem, StatementError> {
         let from = self.from().map_err(simple_path)?;
         self.alias()?;
         let condition = self.where_clause()?;

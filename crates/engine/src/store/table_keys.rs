@@ -100,9 +100,9 @@ impl TableKeys {
     ) -> Result<Bytes, StoreError> {
         let sealer = self.sealer(id).map_err(|missing| StoreError::table_key(&missing))?;
         let mut bytes = vec![0; HEAD_BYTES + plain.len() + OVERHEAD_BYTES];
-        let (head, sealed) = bytes.split_at_mut(HEAD_BYTES);
+        let (head, body) = bytes.split_at_mut(HEAD_BYTES);
         head.copy_from_slice(&head_of(id));
-        sealer.seal_into(&place(space, key), plain, sealed);
+        sealer.seal_into(&place(space, key), plain, body);
         Ok(Bytes::from(bytes))
     }
 
@@ -110,8 +110,8 @@ impl TableKeys {
     pub(crate) fn open(&self, space: Space, key: &[u8], value: Bytes) -> Result<Bytes, StoreError> {
         let Some(id) = key_of(space, &value) else { return Ok(value) };
         let sealer = self.sealer(id).map_err(|missing| StoreError::table_key(&missing))?;
-        let sealed = value.get(HEAD_BYTES..).unwrap_or_default();
-        sealer.open(&place(space, key), sealed).map(Bytes::from).map_err(|error| match error {
+        let body = value.get(HEAD_BYTES..).unwrap_or_default();
+        sealer.open(&place(space, key), body).map(Bytes::from).map_err(|error| match error {
             SealError::Altered => {
                 StoreError::corrupt("a value that is sealed with the key of its table was altered")
             }

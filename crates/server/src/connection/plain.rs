@@ -65,14 +65,12 @@ pub(super) async fn serve<S: Stream>(
             Look::Head { total } => {
                 activity.reads_body();
                 let filling = input.fill(&mut stream, activity, total);
-                match tokio::time::timeout(service.limits.body, filling).await {
-                    Ok(read) => read,
-                    Err(_) => {
-                        // The client is gone, or is told.
-                        let _ = refuse_slow_body(&mut stream, service, activity).await;
-                        return None;
-                    }
-                }
+                let Ok(read) = tokio::time::timeout(service.limits.body, filling).await else {
+                    // The client is gone, or is told.
+                    let _ = refuse_slow_body(&mut stream, service, activity).await;
+                    return None;
+                };
+                read
             }
             Look::Answered { answer, total } => {
                 input.consume(total);

@@ -1,7 +1,7 @@
 //! Writes of one item from which nothing follows, and for which nothing must be known: one request, and the database says what it left.
 
 use design::Write;
-use dynamo::operation::{Choice, Operation, PutItem, ReturnValues};
+use dynamo::operation::{Choice, Operation, ReturnValues};
 use dynamo::{ErrorKind, Item, Reply, StoredItem};
 
 use super::{Done, Left};
@@ -18,13 +18,10 @@ pub(super) async fn create<'s>(
     let ids = Ids::of(service);
     let bound =
         service.with_context(&ids, |context| design::bind_new(service.design(), entity, attributes, context));
-    let mut request = bound.map_err(Refusal::Invalid)?;
-    let Some(item) = request.item.take() else { return Err(Refusal::strange("PutItem")) };
-    let made = StoredItem::encode(&item);
-    let (template, mut item) = (request, Some(item));
+    let request = bound.map_err(Refusal::Invalid)?;
+    let Some(made) = request.item.clone() else { return Err(Refusal::strange("PutItem")) };
     for attempt in 0..service.options().attempts_max {
-        let item = item.take().or_else(|| Some(made.decode()));
-        match service.run(PutItem { item, ..template.clone() }).await {
+        match service.run(request.clone()).await {
             Ok(_) => return Ok(Done::new(service, entity, made)),
             Err(error) => match error.kind {
                 ErrorKind::ConditionalCheckFailed => {

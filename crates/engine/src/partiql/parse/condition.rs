@@ -139,13 +139,14 @@ impl Parser<'_> {
         let condition = match (name.as_str(), value) {
             ("MISSING", Operand::Path(path)) if is_negated => return Ok(Condition::Exists(path)),
             ("MISSING", Operand::Path(path)) => return Ok(Condition::NotExists(path)),
-            (name, value) => match value_type(name) {
-                Some(value_type) => Condition::HasType(value, value_type),
-                None => {
+            (name, value) => {
+                if let Some(value_type) = value_type(name) {
+                    Condition::HasType(value, value_type)
+                } else {
                     self.note(StatementError::IsType(name.to_owned(), place));
                     Condition::All(Vec::new())
                 }
-            },
+            }
         };
         Ok(if is_negated { not(condition) } else { condition })
     }

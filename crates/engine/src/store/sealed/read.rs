@@ -140,8 +140,8 @@ impl SealedSnapshot {
         SealedSnapshot { view: self.view.clone(), opens_values: false }
     }
 
-    pub(in super::super) fn table_keys(&self) -> Option<&Arc<TableKeys>> {
-        Some(&self.view.instance.table_keys)
+    pub(in super::super) fn table_keys(&self) -> &Arc<TableKeys> {
+        &self.view.instance.table_keys
     }
 
     fn opened(&self, space: Space, key: &[u8], value: Bytes) -> Result<Bytes, StoreError> {

@@ -97,8 +97,9 @@ fn date_at(moment: Instant, give: impl FnOnce(&[u8])) {
         if date.until.is_none_or(|until| until <= moment) {
             let now = SystemTime::now();
             let part = now.duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos();
+            let rest = Duration::from_secs(1).saturating_sub(Duration::from_nanos(part.into()));
             date.text = httpdate::fmt_http_date(now);
-            date.until = moment.checked_add(Duration::from_secs(1) - Duration::from_nanos(part.into()));
+            date.until = moment.checked_add(rest);
         }
         give(date.text.as_bytes());
     });
