@@ -17,7 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 /// The name in an encryption context.
 const CONTEXT: &str = "monotable";
 /// How often it is asked whether the keys of tables can still be used.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A key in KMS.
 pub(super) struct KmsKey {

@@ -259,7 +259,7 @@ fn expressions_that_lie_within_themselves_are_answered() {
     let nested = format!("a < b{}{}", " or (a < b".repeat(149), ")".repeat(149));
     for condition in ["(".repeat(4096), "not ".repeat(1024), nested] {
         let body = format!(
-            r##"{{"TableName":"None","Key":{{"pk":{{"S":"a"}}}},"ConditionExpression":"{condition}"}}"##
+            r#"{{"TableName":"None","Key":{{"pk":{{"S":"a"}}}},"ConditionExpression":"{condition}"}}"#
         );
         let answer = server.ask(&post_with("DeleteItem", SIGNED, body.as_bytes()));
         assert_eq!(answer.status, 400, "{}", answer.text());

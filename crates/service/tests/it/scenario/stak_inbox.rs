@@ -97,7 +97,7 @@ fn the_inbox_is_own_and_public_messages_by_time_with_what_was_read(world: &World
     let whole = world.ask("inbox", &ADA);
     let limited = [&ADA[..], &[("limit", "2")]].concat();
     let paged = world.pages("inbox", &limited, |_| {}).concat();
-    assert_eq!(seen, whole);
+    assert_eq!(paged, whole);
 }
 
 fn paging_is_stable_while_messages_come_and_are_read(world: &World) {
