@@ -1,6 +1,6 @@
 //! `monotable restore`: a new database from a backup.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use backup::{Restored, parse_time, time_text};
 use clap::Args;
@@ -53,13 +53,7 @@ impl Restore {
         match self.format {
             Format::Json => output::line(&as_json(&restored)),
             Format::Text => {
-                let moment = time_text(restored.time_milliseconds);
-                output::line(&format!(
-                    "restored {} entries and {} commits after them into {}: the database at {moment}",
-                    restored.entries,
-                    restored.commits,
-                    self.data.display(),
-                ))?;
+                output::line(&as_text(&restored, &self.data))?;
                 if self.place.master_key()?.is_some() {
                     let directory = self.data.display();
                     output::line(&format!(
@@ -71,6 +65,16 @@ impl Restore {
             }
         }
     }
+}
+
+fn as_text(restored: &Restored, directory: &Path) -> String {
+    let (directory, moment) = (directory.display(), time_text(restored.time_milliseconds));
+    let entries = output::count(restored.entries, "entry");
+    let log = match restored.commits {
+        0 => String::new(),
+        commits => format!(", and {} of the log after them", output::count(commits, "commit")),
+    };
+    format!("restored {entries} into {directory}{log}: the database at {moment}")
 }
 
 fn as_json(restored: &Restored) -> String {
