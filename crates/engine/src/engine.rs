@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dynamo::ApiError;
 use dynamo::operation::{Operation, Reply};
 
+use crate::backup_order::BackupOrders;
 use crate::catalog::Catalog;
 use crate::check::Checker;
 use crate::commit::{Committer, View};
@@ -42,6 +43,7 @@ pub(crate) struct Inner {
     pub(crate) options: Options,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) checker: Checker,
+    pub(crate) backup_orders: BackupOrders,
 }
 
 /// Why a database could not be opened.
@@ -96,7 +98,13 @@ impl Engine {
         let metrics = Arc::new(Metrics::default());
         let committer = Committer::start(store, &options, metrics.clone())?;
         let interval = options.housekeeping;
-        let inner = Arc::new(Inner { committer, options, metrics, checker: Checker::default() });
+        let inner = Arc::new(Inner {
+            committer,
+            options,
+            metrics,
+            checker: Checker::default(),
+            backup_orders: BackupOrders::default(),
+        });
         let housekeeper = interval.and_then(|interval| Housekeeper::start(Arc::downgrade(&inner), interval));
         Ok(Engine { housekeeper: housekeeper.map(Arc::new), inner })
     }
