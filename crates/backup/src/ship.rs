@@ -77,6 +77,7 @@ impl Shipper {
         settings: ShipSettings,
     ) -> Result<Shipper, BackupError> {
         engine.start_shipping(settings.log_bytes_max, 0)?;
+        engine.offer_backups(Some(&place));
         let status = Arc::new(ShipStatus::new(engine.clone()));
         let signal = Arc::new((Mutex::new(false), Condvar::new()));
         let link = Link::new(objects, place, key);
@@ -120,6 +121,7 @@ fn live(mut work: Turns, signal: &(Mutex<bool>, Condvar)) {
     }
     work.is_closing = true;
     work.turn();
+    work.engine.offer_backups(None);
     work.engine.stop_shipping();
 }
 
@@ -141,6 +143,9 @@ impl Turns {
                 // Whether the last object arrived is not known: all is read again before the next one is written.
                 self.link.disconnect();
                 self.status.failed();
+                if self.engine.is_backup_wanted() {
+                    self.engine.backup_ended(Err(error.to_string()));
+                }
                 tracing::warn!(%error, place = self.link.place(), "the log was not shipped; it waits");
             }
         }
@@ -151,7 +156,8 @@ impl Turns {
         if let Some(time) = connected.take_newest_backup() {
             self.status.backed_up(time);
         }
-        let is_old = self.status.is_backup_due(self.settings.backup_every);
+        let is_wanted = self.engine.is_backup_wanted();
+        let is_old = is_wanted || self.status.is_backup_due(self.settings.backup_every);
         let is_due = !self.is_closing && (connected.needs_backup() || is_old);
         let has_news = connected.has_news(&self.engine);
         if !is_due && !has_news && connected.head_age() < HEARTBEAT {
@@ -173,6 +179,9 @@ impl Turns {
         let created = create(&destination, &work, &|_, _| {})?;
         connected.backed_up();
         self.status.backed_up(created.time_milliseconds);
+        if is_wanted {
+            self.engine.backup_ended(Ok((created.id.clone(), created.time_milliseconds)));
+        }
         tracing::info!(id = created.id, new_chunks = created.new_chunks, "backed up");
         self.prune(&destination)
     }

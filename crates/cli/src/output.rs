@@ -37,10 +37,33 @@ pub(crate) fn bytes(count: u64) -> String {
     indicatif::HumanBytes(count).to_string()
 }
 
+/// So many of something: `1 entry`, `2 entries`, `1 part`, `0 parts`.
+pub(crate) fn count(count: u64, one: &str) -> String {
+    match one.strip_suffix('y') {
+        _ if count == 1 => format!("1 {one}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o']) => format!("{count} {stem}ies"),
+        _ => format!("{count} {one}s"),
+    }
+}
+
 /// Prints a reply as JSON.
 pub(crate) fn reply(reply: &Reply) -> Result<(), Failure> {
     let mut json = Vec::new();
     reply.write_json(&mut json);
     let value: serde_json::Value = serde_json::from_slice(&json)?;
     line(&serde_json::to_string_pretty(&value)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count;
+
+    #[test]
+    fn one_of_something_is_not_several() {
+        let counts =
+            [0, 1, 2].map(|number| [count(number, "entry"), count(number, "part"), count(number, "key")]);
+        assert_eq!(counts[0], ["0 entries", "0 parts", "0 keys"]);
+        assert_eq!(counts[1], ["1 entry", "1 part", "1 key"]);
+        assert_eq!(counts[2], ["2 entries", "2 parts", "2 keys"]);
+    }
 }

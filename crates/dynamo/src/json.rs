@@ -19,7 +19,8 @@ mod write;
 pub use fault::{Fault, Faults, ValueFault, check_attribute_name};
 pub(crate) use read::{Place, Reader};
 pub use value::{
-    read_item, write_export_line, write_item, write_stored_item, write_stored_value, write_value,
+    read_item, write_change_line, write_export_line, write_item, write_stored_item, write_stored_value,
+    write_value,
 };
 pub(crate) use wire::{HoldsFaults, Listed, Look, Wire};
 pub(crate) use write::write_comma;

@@ -3,6 +3,7 @@
 //! A request goes through `Operation::parse` (shape errors), `Operation::check_fields` (the whole rule table) and the
 //! engine; a reply is written as JSON straight from stored items.
 
+mod back_up_database;
 mod backup;
 mod batch_execute_statement;
 mod batch_get_item;
@@ -48,6 +49,7 @@ mod update_item;
 mod update_table;
 mod update_time_to_live;
 
+pub use back_up_database::{BackUpDatabase, BackUpDatabaseReply, DatabaseBackupStatus};
 pub use backup::{
     BackupDescription, BackupDetails, BackupStatus, BackupSummary, BackupType, BackupTypeFilter,
     CreateBackup, CreateBackupReply, DeleteBackup, DeleteBackupReply, DescribeBackup, DescribeBackupReply,
@@ -284,6 +286,7 @@ operations! {
     DescribeExport DescribeExportReply,
     ListExports ListExportsReply,
     CheckData CheckDataReply,
+    BackUpDatabase BackUpDatabaseReply,
 }
 
 #[cfg(test)]

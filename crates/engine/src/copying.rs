@@ -40,6 +40,8 @@ pub(crate) enum Place {
     Items(Option<ItemKey>),
     /// All items are copied, and the changes from this one on are undone.
     Undone(Option<u64>),
+    /// What an incremental export begins with: the changes of its period from this one on are gathered (`export/changed.rs`).
+    Gathered(Option<u64>),
 }
 
 impl Copying {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dynamo::ApiError;
 use dynamo::operation::{Operation, Reply};
 
+use crate::backup_order::BackupOrders;
 use crate::catalog::Catalog;
 use crate::check::Checker;
 use crate::commit::{Committer, View};
@@ -43,6 +44,7 @@ pub(crate) struct Inner {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) checker: Checker,
     pub(crate) key_house: KeyHouse,
+    pub(crate) backup_orders: BackupOrders,
 }
 
 /// Why a database could not be opened.
@@ -103,6 +105,7 @@ impl Engine {
             metrics,
             checker: Checker::default(),
             key_house: KeyHouse::default(),
+            backup_orders: BackupOrders::default(),
         });
         let housekeeper = interval.and_then(|interval| Housekeeper::start(Arc::downgrade(&inner), interval));
         Ok(Engine { housekeeper: housekeeper.map(Arc::new), inner })

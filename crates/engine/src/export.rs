@@ -1,14 +1,16 @@
-//! Exports: a table as it was at a moment, as files in DynamoDB's export format.
+//! Exports: a table as it was at a moment, or what changed in it in a period, as files in DynamoDB's export format.
 //!
 //! An export is first a copy beside the tables ([`crate::copying`]), so that writing files, which takes long, holds up nobody and
 //! goes on after a crash; then files, one at a time; then its manifests. The copy goes when they are written.
 //!
 //! Always true: files lie below the directory for exports, in a folder for the bucket, whatever the names in a request are.
 
+pub(crate) mod changed;
 pub(crate) mod files;
 
 use dynamo::operation::{
-    ExportDescription, ExportFormat, ExportStatus, ExportSummary, ExportType, S3SseAlgorithm, Timestamp,
+    Choice, ExportDescription, ExportFormat, ExportStatus, ExportSummary, ExportType, ExportViewType,
+    IncrementalExportSpecification, S3SseAlgorithm, Timestamp,
 };
 use dynamo::{ApiError, ErrorKind};
 use serde::{Deserialize, Serialize};
@@ -35,8 +37,11 @@ pub(crate) struct Export {
     pub(crate) destination: Destination,
     #[serde(default)]
     pub(crate) client_token: Option<String>,
-    /// The moment that it shows.
+    /// The moment that it shows, or at which its period ends.
     pub(crate) time_milliseconds: i64,
+    /// The period of an incremental export; nothing for a full one.
+    #[serde(default)]
+    pub(crate) period: Option<Period>,
     pub(crate) started_milliseconds: i64,
     #[serde(default)]
     pub(crate) ended_milliseconds: Option<i64>,
@@ -49,6 +54,25 @@ pub(crate) struct Export {
     pub(crate) size_bytes: u64,
     #[serde(default)]
     pub(crate) failure: Option<String>,
+}
+
+/// From when to when changes are exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Period {
+    /// Changes of this moment are in it.
+    pub(crate) from_milliseconds: i64,
+    /// Changes of this moment are not.
+    pub(crate) to_milliseconds: i64,
+    /// The number of the first change after it.
+    pub(crate) end: u64,
+    /// Whether items are also shown as they were before it.
+    pub(crate) has_old_images: bool,
+}
+
+impl Period {
+    pub(crate) fn view(&self) -> ExportViewType {
+        if self.has_old_images { ExportViewType::NewAndOldImages } else { ExportViewType::NewImage }
+    }
 }
 
 /// Where the files go, as the request says it.
@@ -107,11 +131,32 @@ impl Export {
         prefix.chain(["AWSDynamoDB", &self.label]).collect()
     }
 
+    /// The names of the folder of its items: its own, or the one that all incremental exports share.
+    pub(crate) fn data_folder(&self) -> Vec<&str> {
+        let mut names = self.folder();
+        if self.period.is_some() {
+            names.pop();
+        }
+        names.push("data");
+        names
+    }
+
     /// The key that a file of this export would have in the bucket.
     pub(crate) fn key_of(&self, file: &str) -> String {
         let mut names = self.folder();
         names.push(file);
         names.join("/")
+    }
+
+    /// The key that a file of its items would have in the bucket.
+    pub(crate) fn data_key_of(&self, file: &str) -> String {
+        let mut names = self.data_folder();
+        names.push(file);
+        names.join("/")
+    }
+
+    fn kind(&self) -> ExportType {
+        if self.period.is_some() { ExportType::IncrementalExport } else { ExportType::FullExport }
     }
 
     fn status(&self) -> ExportStatus {
@@ -171,7 +216,7 @@ impl Inner {
         ExportSummary {
             export_arn: Some(self.export_arn(export)),
             export_status: Some(export.status()),
-            export_type: Some(ExportType::FullExport),
+            export_type: Some(export.kind()),
         }
     }
 
@@ -188,7 +233,10 @@ impl Inner {
             export_manifest: is_completed.then(|| export.key_of("manifest-summary.json")),
             table_arn: Some(self.arn(Resource::Table(&export.table.name))),
             table_id: Some(export.table.uuid.clone()),
-            export_time: Some(Timestamp::from_milliseconds(export.time_milliseconds)),
+            export_time: export
+                .period
+                .is_none()
+                .then(|| Timestamp::from_milliseconds(export.time_milliseconds)),
             client_token: export.client_token.clone(),
             s3_bucket: Some(bucket.clone()),
             s3_bucket_owner: bucket_owner.clone(),
@@ -200,7 +248,12 @@ impl Inner {
             export_format: Some(ExportFormat::DynamodbJson),
             billed_size_bytes: count(export.size_bytes),
             item_count: count(export.item_count),
-            export_type: Some(ExportType::FullExport),
+            export_type: Some(export.kind()),
+            incremental_export_specification: export.period.map(|period| IncrementalExportSpecification {
+                export_from_time: Some(Timestamp::from_milliseconds(period.from_milliseconds)),
+                export_to_time: Some(Timestamp::from_milliseconds(period.to_milliseconds)),
+                export_view_type: Some(Choice::from(period.view())),
+            }),
         }
     }
 }

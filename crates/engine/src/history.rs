@@ -144,6 +144,25 @@ pub(crate) struct Undone {
     pub(crate) next: Option<u64>,
 }
 
+/// The changes from `from` on and before `below`, the latest first, each with its number.
+pub(crate) fn backwards(
+    history: CollectionId,
+    from: u64,
+    below: Option<u64>,
+    snapshot: &Snapshot,
+) -> impl Iterator<Item = Result<(u64, Before), StoreError>> {
+    let all = KeyRange::of_collection(history);
+    let range = KeyRange {
+        lower: Bound::Included(record_key(history, from)),
+        upper: below.map_or(all.upper, |below| Bound::Excluded(record_key(history, below))),
+    };
+    let (lower, upper) = range.bounds();
+    snapshot.range(Space::Log, lower, upper, Direction::Reverse).map(|entry| {
+        let (key, record) = entry?;
+        Ok((parse_record_key(&key).unwrap_or_default(), Before::decode(&record)?))
+    })
+}
+
 /// Undoes changes from `from` on and before `below`, as many as fit.
 pub(crate) fn undo(
     history: CollectionId,
@@ -152,23 +171,17 @@ pub(crate) fn undo(
     limits: (usize, usize),
     snapshot: &Snapshot,
 ) -> Result<Undone, StoreError> {
-    let all = KeyRange::of_collection(history);
-    let range = KeyRange {
-        lower: Bound::Included(record_key(history, from)),
-        upper: below.map_or(all.upper, |below| Bound::Excluded(record_key(history, below))),
-    };
-    let (lower, upper) = range.bounds();
     let mut items = BTreeMap::new();
     let (mut count, mut size_bytes, mut last) = (0, 0, None);
-    for entry in snapshot.range(Space::Log, lower, upper, Direction::Reverse) {
+    for change in backwards(history, from, below, snapshot) {
         if count >= limits.0 || size_bytes >= limits.1 {
             return Ok(Undone { items: items.into_iter().collect(), next: last });
         }
-        let (key, record) = entry?;
-        let before = Before::decode(&record)?;
+        let (number, before) = change?;
         count += 1;
-        size_bytes += record.len();
-        last = parse_record_key(&key);
+        size_bytes +=
+            before.key.in_table().len() + before.item.as_ref().map_or(0, |item| item.as_bytes().len());
+        last = Some(number);
         items.insert(before.key, before.item);
     }
     Ok(Undone { items: items.into_iter().collect(), next: None })

@@ -2,6 +2,7 @@
 
 mod arn;
 mod backup;
+mod backup_order;
 mod capacity;
 mod catalog;
 mod change;

@@ -4,6 +4,7 @@
 //! A write is decided against the latest state by the owner of the commit; everything before that happens on the caller's thread.
 
 mod account;
+mod back_up_database;
 mod backups;
 mod batch_execute_statement;
 mod batch_get_item;
@@ -123,6 +124,7 @@ pub(crate) fn run(engine: &Engine, operation: Operation) -> Result<Reply, ApiErr
         Operation::DescribeExport(request) => engine.describe_export(request).map(Reply::from),
         Operation::ListExports(request) => engine.list_exports(request).map(Reply::from),
         Operation::CheckData(request) => engine.check_data(&request).map(Reply::from),
+        Operation::BackUpDatabase(request) => engine.back_up_database(&request).map(Reply::from),
         Operation::Unsupported { name } => {
             let message = format!("{name} is not available here");
             Err(ApiError::new(ErrorKind::UnknownOperation, message))

@@ -98,9 +98,9 @@ mod tests {
     use super::*;
 
     /// What both kinds of headers answer to the same questions.
-    fn answers(
-        headers: Headers<'_>,
-    ) -> (Option<Vec<u8>>, bool, Vec<Vec<u8>>, Option<String>, Option<String>) {
+    type Answers = (Option<Vec<u8>>, bool, Vec<Vec<u8>>, Option<String>, Option<String>);
+
+    fn answers(headers: Headers<'_>) -> Answers {
         let mut values = Vec::new();
         headers.for_each_value("accept", |value| values.push(value.to_vec()));
         (

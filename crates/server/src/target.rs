@@ -9,8 +9,9 @@ const TABLES: &str = "DynamoDB_20120810.";
 /// Prefix of the operations on streams.
 const STREAMS: &str = "DynamoDBStreams_20120810.";
 
-/// The operations of DynamoDB_20120810, and the one of our own (CheckData), sorted.
+/// The operations of DynamoDB_20120810, and those of our own (BackUpDatabase, CheckData), sorted.
 const TABLE_OPERATIONS: &[&str] = &[
+    "BackUpDatabase",
     "BatchExecuteStatement",
     "BatchGetItem",
     "BatchWriteItem",

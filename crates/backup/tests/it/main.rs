@@ -3,6 +3,8 @@
 #![allow(clippy::pedantic, reason = "tests read best as they are told")]
 
 mod bench;
+mod canaries;
+mod child;
 mod damage;
 mod kills;
 mod moments;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use engine::{Durability, Engine, ManualClock, Options};
 use monotable_backup::{Address, Destination, ShipSettings, Shipper};
 use seal::MasterKey;
+use serde_json::json;
 
 use crate::bench::{Bench, entries, key, make_table, put, transact};
 
@@ -198,7 +199,42 @@ fn old_backups_go_with_their_part_of_the_log() {
     assert_eq!(entries(&bench.restored("restored")), entries(&bench.engine));
 }
 
-/// How much shipping slows writes down, and how fast backups are. Run by hand:
+#[test]
+fn a_whole_backup_is_made_when_somebody_asks_for_it() {
+    let bench = Bench::new();
+    make_table(&bench.engine, "Orders");
+    let ask = |start: bool| crate::bench::run(&bench.engine, "BackUpDatabase", json!({ "Start": start }));
+    let shipper = Shipper::start(bench.engine.clone(), bench.address(), None, settings()).unwrap();
+    wait_for(|| shipper.status().backup_age().is_some());
+    assert_eq!(ask(false)["Status"], "NOT_STARTED");
+    put(&bench.engine, "Orders", 1, 1, 100);
+    ask(true);
+    wait_for(|| ask(false)["Status"] == "DONE");
+    let id = ask(false)["BackupId"].as_str().unwrap().to_owned();
+    let backups = bench.destination(None).backups().unwrap();
+    assert_eq!((backups.len(), &backups[1].id), (2, &id));
+    // The log goes on from it.
+    put(&bench.engine, "Orders", 2, 1, 100);
+    drop(shipper);
+    assert!(bench.verify(None).unwrap().is_good());
+    bench.restore("restored", None, None).unwrap();
+    assert_eq!(entries(&bench.restored("restored")), entries(&bench.engine));
+}
+
+#[test]
+fn a_backup_that_was_asked_for_and_failed_says_why() {
+    let bench = Bench::new();
+    make_table(&bench.engine, "Orders");
+    std::fs::write(bench.path("backups"), "in the way").unwrap();
+    let ask = |start: bool| crate::bench::run(&bench.engine, "BackUpDatabase", json!({ "Start": start }));
+    let _shipper = Shipper::start(bench.engine.clone(), bench.address(), None, settings()).unwrap();
+    ask(true);
+    wait_for(|| ask(false)["Status"] == "FAILED");
+    let reason = ask(false)["FailureMessage"].as_str().unwrap().to_owned();
+    assert!(reason.contains("backups"), "{reason}");
+}
+
+/// How fast backups are. Run by hand:
 /// `cargo test --release -p monotable-backup --test it measured -- --ignored --nocapture`
 #[test]
 #[ignore = "a measurement"]
@@ -240,38 +276,56 @@ fn measured() {
     let work = monotable_backup::Restore { directory: &path("restored"), id: None, at_milliseconds: None };
     let restored = monotable_backup::restore(&destination, work, &crate::bench::quiet).unwrap();
     println!("restore: {:?}, {:.0} entries/s", started.elapsed(), rate(restored.entries, started.elapsed()));
+}
 
-    for durability in [Durability::Sync, Durability::None] {
-        let mut rates = Vec::new();
-        for ships in [false, true, false, true] {
-            let place = path(&format!("writes-{durability:?}-{}", rates.len()));
-            let options = Options { durability, housekeeping: None, ..Options::default() };
-            let engine = Engine::open(&place, options).unwrap();
-            make_table(&engine, "Orders");
-            let shipper = ships.then(|| {
-                let to =
-                    Address::new(path(&format!("ship-{durability:?}-{}", rates.len())).to_str().unwrap());
-                Shipper::start(engine.clone(), to, None, ShipSettings::default()).unwrap()
-            });
-            let count = if durability == Durability::Sync { 8_000 } else { 40_000 };
-            let started = Instant::now();
-            std::thread::scope(|scope| {
-                for thread in 0..8 {
-                    let engine = engine.clone();
-                    scope.spawn(move || {
-                        for number in 0..count / 8 {
-                            put(&engine, "Orders", thread * 1_000_000 + number, 1, 1000);
-                        }
-                    });
-                }
-            });
-            rates.push(rate(count, started.elapsed()));
-            drop(shipper);
+/// How much shipping slows writes down: with and without it in turns, on databases of their own. Run by hand:
+/// `cargo test --release -p monotable-backup --test it cost_of_shipping -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn cost_of_shipping() {
+    const TURNS: usize = 7;
+    for (durability, count) in [(Durability::Sync, 4_000), (Durability::None, 40_000)] {
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        for _ in 0..TURNS {
+            without.push(writing(durability, count, false));
+            with.push(writing(durability, count, true));
         }
-        let (without, with) = (rates[0] + rates[2], rates[1] + rates[3]);
+        let median = |times: &mut Vec<Duration>| {
+            times.sort();
+            times[TURNS / 2].as_secs_f64()
+        };
+        let (with, without) = (median(&mut with), median(&mut without));
+        let rate = count as f64 / without;
         println!(
-            "{durability:?}: {rates:.0?} writes/s without, with, without, with; ratio {:.2}",
+            "{durability:?}: shipping takes {:.2} times as long (1 is {rate:.0} writes/s); medians of {TURNS} turns",
             with / without
         );
     }
+}
+
+/// The time that 8 threads take to write so many items of 1 KB to a new database.
+fn writing(durability: Durability, count: u64, ships: bool) -> Duration {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { durability, housekeeping: None, ..Options::default() };
+    let engine = Engine::open(folder.path().join("data"), options).unwrap();
+    make_table(&engine, "Orders");
+    let shipper = ships.then(|| {
+        let to = Address::new(folder.path().join("backups").to_str().unwrap());
+        Shipper::start(engine.clone(), to, None, ShipSettings::default()).unwrap()
+    });
+    if let Some(shipper) = &shipper {
+        wait_for(|| shipper.status().backup_age().is_some());
+    }
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let engine = engine.clone();
+            scope.spawn(move || {
+                for number in 0..count / 8 {
+                    put(&engine, "Orders", thread * 1_000_000 + number, 1, 1000);
+                }
+            });
+        }
+    });
+    started.elapsed()
 }

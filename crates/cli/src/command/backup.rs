@@ -2,6 +2,7 @@
 
 mod create;
 mod list;
+mod now;
 mod prune;
 mod verify;
 
@@ -29,6 +30,7 @@ enum Action {
     List(list::List),
     Verify(verify::Verify),
     Prune(prune::Prune),
+    Now(now::Now),
 }
 
 const EXAMPLES: &str = "\
@@ -41,7 +43,8 @@ Examples:
   monotable restore /mnt/backups --data ./restored
 
 A running server backs itself up, all the time:
-  monotable serve --data ./data --backup-to s3://bucket/monotable";
+  monotable serve --data ./data --backup-to s3://bucket/monotable
+  monotable backup now --endpoint-url http://127.0.0.1:8000            and makes a whole backup when it is asked to";
 
 impl Backup {
     pub(crate) fn run(self) -> Result<(), Failure> {
@@ -50,13 +53,14 @@ impl Backup {
             Action::List(list) => list.run(),
             Action::Verify(verify) => verify.run(),
             Action::Prune(prune) => prune.run(),
+            Action::Now(now) => now.run(),
         }
     }
 }
 
 /// The arguments of the program with `create` put in where `monotable backup DEST` leaves it out.
 pub(crate) fn spelled_out(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    const ACTIONS: [&str; 5] = ["create", "list", "verify", "prune", "help"];
+    const ACTIONS: [&str; 6] = ["create", "list", "verify", "prune", "now", "help"];
     let is_short = match arguments.as_slice() {
         [_, command, first, ..] if command == "backup" => {
             let first = first.to_string_lossy();

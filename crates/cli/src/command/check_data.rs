@@ -44,7 +44,10 @@ impl CheckData {
         match reply.finding_count {
             0 => Ok(()),
             count => Err(Failure::with_help(
-                format!("{count} findings: the data is damaged"),
+                format!(
+                    "{}: the data is damaged",
+                    output::count(u64::try_from(count).unwrap_or(0), "finding")
+                ),
                 "keep the files, restore a backup, and look at the disk",
             )),
         }
@@ -73,7 +76,8 @@ fn print(reply: &CheckDataReply) -> Result<(), Failure> {
         output::line(finding)?;
     }
     if reply.finding_count == 0 {
-        output::line(&format!("checked {} entries: everything fits together", reply.checked_entries))?;
+        let entries = output::count(u64::try_from(reply.checked_entries).unwrap_or(0), "entry");
+        output::line(&format!("checked {entries}: everything fits together"))?;
     }
     Ok(())
 }

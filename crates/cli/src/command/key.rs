@@ -233,7 +233,7 @@ fn status(path: &Path) -> Result<(), Failure> {
     };
     let mut text = format!("master key: {}", status.master_key);
     for (id, pages) in &status.data_keys {
-        let _ = write!(text, "\ndata key {id}: {pages} pages");
+        let _ = write!(text, "\ndata key {id}: {}", output::count(*pages, "page"));
     }
     if status.data_keys.len() > 1 {
         text.push_str("\nthe data key is being replaced: this goes on while the database is open");

@@ -1,6 +1,6 @@
 //! `monotable restore`: a new database from a backup.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use backup::{Restored, parse_time, time_text};
@@ -90,13 +90,7 @@ impl Restore {
         match self.format {
             Format::Json => output::line(&as_json(&restored)),
             Format::Text => {
-                let moment = time_text(restored.time_milliseconds);
-                output::line(&format!(
-                    "restored {} entries and {} commits after them into {}: the database at {moment}",
-                    restored.entries,
-                    restored.commits,
-                    self.data.display(),
-                ))?;
+                output::line(&as_text(&restored, &self.data))?;
                 match &key {
                     Some(key) => output::line(&format!("It is encrypted with the master key {}.", key.id()))?,
                     None if self.into.plain => output::line("It is not encrypted.")?,
@@ -107,6 +101,16 @@ impl Restore {
             }
         }
     }
+}
+
+fn as_text(restored: &Restored, directory: &Path) -> String {
+    let (directory, moment) = (directory.display(), time_text(restored.time_milliseconds));
+    let entries = output::count(restored.entries, "entry");
+    let log = match restored.commits {
+        0 => String::new(),
+        commits => format!(", and {} of the log after them", output::count(commits, "commit")),
+    };
+    format!("restored {entries} into {directory}{log}: the database at {moment}")
 }
 
 fn as_json(restored: &Restored) -> String {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "everything here is a test")]
 
+mod backup;
 mod key;
 mod kills;
 mod transcripts;

@@ -266,7 +266,7 @@ fn mask_text(member: &str, text: &str, kept: &Kept) -> String {
     }
 }
 
-/// Regions, accounts and stream labels in ARNs, wherever they stand in a text.
+/// Regions, accounts and labels of streams, backups and exports in ARNs, wherever they stand in a text.
 fn mask_arns(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -283,8 +283,10 @@ fn mask_arns(text: &str) -> String {
 fn mask_arn(arn: &str) -> String {
     let parts: Vec<&str> = arn.splitn(6, ':').collect();
     let [_, _, service, _, _, resource] = parts.as_slice() else { return arn.to_owned() };
-    let resource = match resource.split_once("/stream/") {
-        Some((table, _)) => format!("{table}/stream/<label>"),
+    let labelled = ["/stream/", "/backup/", "/export/"].into_iter();
+    let labelled = labelled.filter_map(|kind| Some((resource.split_once(kind)?.0, kind))).next();
+    let resource = match labelled {
+        Some((table, kind)) => format!("{table}{kind}<label>"),
         None if *service == "kms" => "key/<id>".to_owned(),
         None => (*resource).to_owned(),
     };

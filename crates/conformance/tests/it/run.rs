@@ -118,7 +118,8 @@ impl Run<'_> {
     fn call(&mut self, operation: &str, body: &str) -> Answer {
         let answer = self.database.call(operation, body);
         self.last = answer.body.clone();
-        if operation == "CreateTable" && !answer.is_error {
+        let makes_table = operation == "CreateTable" || operation.starts_with("RestoreTable");
+        if makes_table && !answer.is_error {
             let name = self.last.get("TableDescription").and_then(|table| table.get("TableName"));
             self.tables.extend(name.and_then(Json::as_text).map(str::to_owned));
         }

@@ -9,6 +9,7 @@
 //! update {pk:"a", sk:1} SET a = 1 if b > 2 return ALL_NEW
 //! delete {pk:"a", sk:1} if ... return ...
 //! query pk = "a" filter open = true index byDay limit 1 from {...} project ... select COUNT reverse consistent
+//! query #day = "monday" index byDay         (`#` before a name that is a reserved word, such as `day`)
 //! scan filter ... segment 0/2 ...
 //! batch get {pk:"a"} {pk:"b"} project a
 //! batch write            transact                transact get

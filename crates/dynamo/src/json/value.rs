@@ -205,6 +205,25 @@ pub fn write_export_line(item: &StoredItem, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
+/// Appends a line of a file that DynamoDB exports incrementally: when an item was changed last, its key, and what it was and is.
+pub fn write_change_line(
+    time_milliseconds: i64,
+    keys: &StoredItem,
+    (old, new): (Option<&StoredItem>, Option<&StoredItem>),
+    out: &mut Vec<u8>,
+) {
+    let microseconds = time_milliseconds.saturating_mul(1000);
+    let metadata = format!("{{\"Metadata\":{{\"WriteTimestampMicros\":{{\"N\":\"{microseconds}\"}}}}");
+    out.extend_from_slice(metadata.as_bytes());
+    for (name, item) in [("Keys", Some(keys)), ("OldImage", old), ("NewImage", new)] {
+        if let Some(item) = item {
+            out.extend_from_slice(format!(",\"{name}\":").as_bytes());
+            write_stored_item(item, out);
+        }
+    }
+    out.extend_from_slice(b"}\n");
+}
+
 /// Appends an attribute value as DynamoDB JSON.
 pub fn write_value(value: &Value, out: &mut Vec<u8>) {
     write_type(value.value_type(), out);

@@ -93,6 +93,7 @@ shape! {
         billed_size_bytes: Option<i64> = "BilledSizeBytes",
         item_count: Option<i64> = "ItemCount",
         export_type: Option<ExportType> = "ExportType",
+        incremental_export_specification: Option<IncrementalExportSpecification> = "IncrementalExportSpecification",
     }
 }
 

@@ -49,8 +49,8 @@ fn damage_is_an_error_or_makes_no_difference() {
     let original = folder();
     let expected = make(original.path());
     let files = Files::read(original.path());
-    let seed = u64::from(std::process::id());
-    println!("seed {seed}, {} bytes in {} files", files.bytes(), files.count());
+    let start = u64::from(std::process::id());
+    println!("seed {start}, {} bytes in {} files", files.bytes(), files.count());
     let next = AtomicUsize::new(0);
     let seen = Mutex::new(BTreeMap::<&'static str, Seen>::new());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -58,7 +58,7 @@ fn damage_is_an_error_or_makes_no_difference() {
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some(trial) = Some(next.fetch_add(1, Relaxed)).filter(|trial| *trial < trials) {
-                    let damage = files.damage(&mut Random(seed + trial as u64));
+                    let damage = files.damage(&mut Random(start + trial as u64));
                     let outcome = attempt(&files, &damage, &expected, trial);
                     let outcome = outcome.unwrap_or_else(|wrong| panic!("trial {trial}, {damage}: {wrong}"));
                     seen.lock().unwrap().entry(damage.kind).or_default().add(outcome);

@@ -61,7 +61,7 @@ fn portion(copying: &Copying, snapshot: &Snapshot) -> Result<Portion, StoreError
             let undone = history::undo(undo.history, undo.from, *below, limits, snapshot)?;
             Ok(Portion { items: undone.items, next: undone.next.map(|next| Place::Undone(Some(next))) })
         }
-        (Place::Undone(_), None) => Ok(Portion { items: Vec::new(), next: None }),
+        (Place::Undone(_), None) | (Place::Gathered(_), _) => Ok(Portion { items: Vec::new(), next: None }),
     }
 }
 

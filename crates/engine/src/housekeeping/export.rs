@@ -6,20 +6,29 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use dynamo::StoredItem;
+
 use super::copy::copy_step;
-use super::fill::items_within;
+use super::fill::entries_within;
 use crate::arn::Resource;
 use crate::catalog::CatalogChange;
 use crate::commit::{Changes, Latest};
+use crate::copying::{Copying, end_history};
 use crate::engine::Inner;
+use crate::export::changed::{Changed, gather_step};
 use crate::export::{Export, Phase, REMEMBERED_MILLISECONDS, files};
 use crate::fault::Fault;
-use crate::layout::CollectionId;
+use crate::layout::{CollectionId, ItemKey};
+use crate::store::StoreError;
 
 /// Items of one file, before they are compressed.
 const FILE_ITEMS_MAX: usize = 100_000;
 /// Bytes of one file, before they are compressed.
 const FILE_BYTES_MAX: usize = 8 << 20;
+
+/// Changes of one step of an incremental export, and bytes of what they were and are. Few: each may be of an item of 400 KB.
+const GATHERED_MAX: (usize, usize) = (50, 1 << 20);
 
 /// Copies or writes a little of every export.
 pub(super) fn step(inner: &Inner) -> Result<bool, Fault> {
@@ -43,10 +52,17 @@ fn copy(id: CollectionId, latest: &Latest<'_>) -> Result<((), Changes), Fault> {
     let mut changes = Changes::default();
     let Some(export) = latest.catalog.export(id) else { return Ok(((), changes)) };
     let Phase::Copying(copying) = &export.phase else { return Ok(((), changes)) };
-    let phase = match copy_step(id, copying, latest, &mut changes)? {
-        Some(next) => Phase::Copying(next),
-        None => Phase::Writing(None),
+    let next = match &export.period {
+        None => copy_step(id, copying, latest, &mut changes)?,
+        Some(period) => {
+            let place = gather_step(id, copying, period.end, GATHERED_MAX, latest, &mut changes)?;
+            if place.is_none() {
+                changes.catalog.extend(end_history(latest.catalog, copying));
+            }
+            place.map(|place| Copying { place, ..copying.clone() })
+        }
     };
+    let phase = next.map_or(Phase::Writing(None), Phase::Copying);
     let export = Export { phase, ..Export::clone(export) };
     changes.catalog.push(CatalogChange::PutExport(Arc::new(export)));
     Ok(((), changes))
@@ -87,18 +103,20 @@ fn write_file(
     let Phase::Writing(after) = &export.phase else { return Ok(Ok(export.clone())) };
     // Nobody writes to the copy any more.
     let snapshot = inner.committer.view().snapshot;
-    let page = items_within(export.id, after.as_ref(), (FILE_ITEMS_MAX, FILE_BYTES_MAX), &snapshot)?;
+    let limits = (FILE_ITEMS_MAX, FILE_BYTES_MAX);
+    let (entries, is_last) = entries_within(export.id, after.as_ref(), limits, &snapshot)?;
+    let lines = lines_of(export, &entries)?;
     let mut next = export.clone();
     let mut write = || {
         if after.is_none() {
             files::begin(directory, export)?;
         }
-        let items = page.items.iter().map(|(_, item)| item);
-        next.files.push(files::write_items(directory, export, items)?);
-        next.item_count += page.items.len() as u64;
-        next.size_bytes += page.items.iter().map(|(_, item)| item.size_bytes() as u64).sum::<u64>();
-        if let Some(last) = page.last_key().filter(|_| !page.is_last) {
-            next.phase = Phase::Writing(Some(last));
+        let file = files::write_lines(directory, export, lines.iter(), |line, out| line.write(export, out))?;
+        next.item_count += file.item_count;
+        next.files.push(file);
+        next.size_bytes += lines.iter().map(Line::size_bytes).sum::<u64>();
+        if let Some((last, _)) = entries.last().filter(|_| !is_last) {
+            next.phase = Phase::Writing(Some(last.clone()));
         } else {
             let table_arn = inner.arn(Resource::Table(&export.table.name));
             files::end(directory, &next, (&inner.export_arn(export), &table_arn), now)?;
@@ -107,6 +125,39 @@ fn write_file(
         Ok(())
     };
     Ok(write().map(|()| next))
+}
+
+/// What a line of a file tells of.
+enum Line {
+    Item(StoredItem),
+    Changed(Changed),
+}
+
+impl Line {
+    fn write(&self, export: &Export, out: &mut Vec<u8>) {
+        match self {
+            Line::Item(item) => dynamo::write_export_line(item, out),
+            Line::Changed(changed) => files::write_change(export, changed, out),
+        }
+    }
+
+    fn size_bytes(&self) -> u64 {
+        let size = |item: &Option<StoredItem>| item.as_ref().map_or(0, StoredItem::size_bytes);
+        match self {
+            Line::Item(item) => item.size_bytes() as u64,
+            Line::Changed(changed) => (size(&changed.old) + size(&changed.new)) as u64,
+        }
+    }
+}
+
+fn lines_of(export: &Export, entries: &[(ItemKey, Bytes)]) -> Result<Vec<Line>, StoreError> {
+    let line = |(_, bytes): &(ItemKey, Bytes)| {
+        Ok(match export.period {
+            None => Line::Item(StoredItem::from_bytes(bytes.clone())),
+            Some(_) => Line::Changed(Changed::decode(bytes)?),
+        })
+    };
+    entries.iter().map(line).collect()
 }
 
 /// Forgets an export that was made long ago; its files stay.

@@ -116,9 +116,21 @@ pub(super) fn items_after(
 pub(super) fn items_within(
     id: CollectionId,
     after: Option<&ItemKey>,
-    (items_max, bytes_max): (usize, usize),
+    limits: (usize, usize),
     snapshot: &Snapshot,
 ) -> Result<Page, StoreError> {
+    let (entries, is_last) = entries_within(id, after, limits, snapshot)?;
+    let items = entries.into_iter().map(|(key, value)| (key, StoredItem::from_bytes(value))).collect();
+    Ok(Page { items, is_last })
+}
+
+/// The next entries of a collection as they are stored, and whether they are the last.
+pub(super) fn entries_within(
+    id: CollectionId,
+    after: Option<&ItemKey>,
+    (items_max, bytes_max): (usize, usize),
+    snapshot: &Snapshot,
+) -> Result<(Vec<(ItemKey, Bytes)>, bool), StoreError> {
     let all = KeyRange::of_collection(id);
     let range = match after {
         Some(key) => all.after(key.in_collection(id)),
@@ -129,11 +141,11 @@ pub(super) fn items_within(
     let mut bytes = 0;
     for entry in snapshot.range(Space::Data, lower, upper, Direction::Forward) {
         if items.len() >= items_max || bytes >= bytes_max {
-            return Ok(Page { items, is_last: false });
+            return Ok((items, false));
         }
         let (key, value) = entry?;
         bytes += value.len();
-        items.push((ItemKey::of_stored_key(&key), StoredItem::from_bytes(value)));
+        items.push((ItemKey::of_stored_key(&key), value));
     }
-    Ok(Page { items, is_last: true })
+    Ok((items, true))
 }

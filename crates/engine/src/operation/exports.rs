@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dynamo::operation::{
     Choice, DescribeExport, DescribeExportReply, ExportFormat, ExportTableToPointInTime,
-    ExportTableToPointInTimeReply, ExportType, ListExports, ListExportsReply,
+    ExportTableToPointInTimeReply, ExportType, ExportViewType, ListExports, ListExportsReply,
 };
 use dynamo::{ApiError, ErrorKind};
 
@@ -16,10 +16,11 @@ use crate::arn;
 use crate::backup::new_label;
 use crate::catalog::{CatalogChange, find_backed_up_table};
 use crate::commit::{Changes, Latest};
-use crate::copying::Copying;
+use crate::copying::{Copying, Place, Undo};
 use crate::engine::Engine;
-use crate::export::{Destination, Export, Phase, find_export};
+use crate::export::{Destination, Export, Period, Phase, find_export};
 use crate::fault::Fault;
+use crate::history;
 use crate::layout::CollectionId;
 use crate::table::Table;
 
@@ -77,13 +78,7 @@ fn check(request: &ExportTableToPointInTime) -> Result<Destination, ApiError> {
     if request.export_format.as_ref().and_then(Choice::known) == Some(ExportFormat::Ion) {
         return Err(ApiError::validation("ExportFormat ION is not supported here; use DYNAMODB_JSON"));
     }
-    if request.export_type.as_ref().and_then(Choice::known) == Some(ExportType::IncrementalExport)
-        || request.incremental_export_specification.is_some()
-    {
-        return Err(ApiError::validation(
-            "ExportType INCREMENTAL_EXPORT is not supported here; use FULL_EXPORT",
-        ));
-    }
+    check_period(request)?;
     let algorithm = request.s3_sse_algorithm.as_ref().and_then(Choice::known);
     let destination = Destination {
         bucket: request.s3_bucket.clone().unwrap_or_default(),
@@ -96,6 +91,69 @@ fn check(request: &ExportTableToPointInTime) -> Result<Destination, ApiError> {
     Ok(destination)
 }
 
+/// What an incremental export needs, and a full one must not have. The words are ours.
+fn check_period(request: &ExportTableToPointInTime) -> Result<(), ApiError> {
+    let is_incremental =
+        request.export_type.as_ref().and_then(Choice::known) == Some(ExportType::IncrementalExport);
+    let specification = request.incremental_export_specification.as_ref();
+    let from = specification.and_then(|specification| specification.export_from_time);
+    let to = specification.and_then(|specification| specification.export_to_time);
+    let wrong = match (is_incremental, specification) {
+        (false, None) => return Ok(()),
+        (false, Some(_)) => "IncrementalExportSpecification needs ExportType INCREMENTAL_EXPORT",
+        (true, _) if request.export_time.is_some() => "ExportTime is not for ExportType INCREMENTAL_EXPORT",
+        (true, _) if from.is_none() => {
+            "ExportType INCREMENTAL_EXPORT needs ExportFromTime in IncrementalExportSpecification"
+        }
+        (true, _) => match (from, to) {
+            (Some(from), Some(to)) if from.milliseconds >= to.milliseconds => {
+                "ExportFromTime must be before ExportToTime"
+            }
+            _ => return Ok(()),
+        },
+    };
+    Err(ApiError::validation(wrong))
+}
+
+/// The moment of an export, the changes that it reads, and its period if it is an incremental one.
+fn what_of(
+    request: &ExportTableToPointInTime,
+    table: &Table,
+    latest: &Latest<'_>,
+) -> Result<(i64, Undo, Option<Period>), Fault> {
+    let specification = request.incremental_export_specification.as_ref();
+    let Some((specification, from)) = specification.and_then(|asked| Some((asked, asked.export_from_time?)))
+    else {
+        let (moment, undo) = undo_to(table, request.export_time.map(|time| time.milliseconds), latest)?;
+        return Ok((moment, undo, None));
+    };
+    // What is changed in the moment itself is before the end only if the end is later.
+    let to = specification.export_to_time.map(|time| time.milliseconds);
+    let (to, _) = undo_to(table, to, latest)?;
+    let (from, undo) = undo_to(table, Some(from.milliseconds), latest)?;
+    check_length(to - from)?;
+    let first_at = |moment: i64| history::first_after(undo.history, moment - 1, latest.snapshot());
+    let view = specification.export_view_type.as_ref().and_then(Choice::known);
+    let period = Period {
+        from_milliseconds: from,
+        to_milliseconds: to,
+        end: first_at(to)?,
+        has_old_images: view != Some(ExportViewType::NewImage),
+    };
+    Ok((to, Undo { from: first_at(from)?, ..undo }, Some(period)))
+}
+
+/// DynamoDB exports the changes of at least 15 minutes and at most a day; its words are not known.
+fn check_length(milliseconds: i64) -> Result<(), ApiError> {
+    const MINUTE: i64 = 60 * 1000;
+    if (15 * MINUTE..=24 * 60 * MINUTE).contains(&milliseconds) {
+        return Ok(());
+    }
+    Err(ApiError::validation(
+        "The time between ExportFromTime and ExportToTime must be at least 15 minutes and at most 24 hours",
+    ))
+}
+
 fn write(
     request: &ExportTableToPointInTime,
     destination: &Destination,
@@ -106,15 +164,18 @@ fn write(
     if let Some(known) = known_by_token(request, destination, &table, latest)? {
         return Ok((known, Changes::default()));
     }
-    let (time_milliseconds, undo) =
-        undo_to(&table, request.export_time.map(|time| time.milliseconds), latest).map_err(|fault| {
-            match fault {
-                Fault::Api(error) if error.kind == ErrorKind::InvalidRestoreTime => {
-                    ApiError::new(ErrorKind::InvalidExportTime, OUT_OF_WINDOW).into()
-                }
-                other => other,
+    let (time_milliseconds, undo, period) =
+        what_of(request, &table, latest).map_err(|fault| match fault {
+            Fault::Api(error) if error.kind == ErrorKind::InvalidRestoreTime => {
+                ApiError::new(ErrorKind::InvalidExportTime, OUT_OF_WINDOW).into()
             }
+            other => other,
         })?;
+    let copying = Copying::new(table.id, Some(undo));
+    let copying = match period {
+        Some(_) => Copying { place: Place::Gathered(None), ..copying },
+        None => copying,
+    };
     let id = latest.catalog.next_id();
     let now = latest.now_milliseconds;
     let export = Arc::new(Export {
@@ -124,9 +185,10 @@ fn write(
         destination: destination.clone(),
         client_token: request.client_token.clone(),
         time_milliseconds,
+        period,
         started_milliseconds: now,
         ended_milliseconds: None,
-        phase: Phase::Copying(Copying::new(table.id, Some(undo))),
+        phase: Phase::Copying(copying),
         files: Vec::new(),
         item_count: 0,
         size_bytes: 0,
@@ -151,7 +213,10 @@ fn known_by_token(
         return Ok(None);
     };
     let same_time = request.export_time.is_none_or(|time| time.milliseconds == known.time_milliseconds);
-    if known.table.id != table.id || known.destination != *destination || !same_time {
+    let specification = request.incremental_export_specification.as_ref();
+    let from = specification.and_then(|asked| asked.export_from_time).map(|time| time.milliseconds);
+    let same_period = from == known.period.map(|period| period.from_milliseconds);
+    if known.table.id != table.id || known.destination != *destination || !same_time || !same_period {
         let message = format!("An export with the ClientToken {token} has other parameters");
         return Err(ApiError::new(ErrorKind::ExportConflict, message));
     }

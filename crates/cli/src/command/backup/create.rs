@@ -64,15 +64,14 @@ impl Create {
 }
 
 fn as_text(created: &Created, place: &str) -> String {
-    format!(
-        "backed up {} to {place}: {} of {} chunks were new ({})\n{} shows the database at {}",
-        output::bytes(created.bytes),
-        created.new_chunks,
-        created.chunks,
-        output::bytes(created.new_bytes),
-        created.id,
-        time_text(created.time_milliseconds),
-    )
+    let (all, new) = (output::bytes(created.bytes), output::bytes(created.new_bytes));
+    let news = match (created.new_chunks, created.chunks) {
+        (0, _) => "all of it was there already".to_owned(),
+        (new_chunks, chunks) if new_chunks == chunks => format!("all of it was new, {new} as stored"),
+        (new_chunks, chunks) => format!("{new_chunks} of {chunks} chunks were new, {new} as stored"),
+    };
+    let time = time_text(created.time_milliseconds);
+    format!("backed up {all} to {place}: {news}\n{} shows the database at {time}", created.id)
 }
 
 fn as_json(created: &Created) -> String {

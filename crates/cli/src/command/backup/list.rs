@@ -33,7 +33,7 @@ impl List {
 fn as_text(summary: &Summary) -> String {
     let log = if summary.is_continued { ", and the log from there on" } else { "" };
     let (size, time) = (output::bytes(summary.bytes), time_text(summary.time_milliseconds));
-    format!("{}  {time}  {} entries, {size}{log}", summary.id, summary.entries)
+    format!("{}  {time}  {}, {size}{log}", summary.id, output::count(summary.entries, "entry"))
 }
 
 fn as_json(summary: &Summary) -> serde_json::Value {

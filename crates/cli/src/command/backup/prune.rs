@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use backup::Keep;
+use backup::{Keep, Pruned};
 use clap::Args;
 
 use crate::backup_place::{BackupPlace, explain};
@@ -68,14 +68,20 @@ impl Prune {
                 })
                 .to_string(),
             ),
-            Format::Text => output::line(&format!(
-                "removed {} backups with {} chunks and {} parts of the log ({}); {} are left",
-                pruned.backups,
-                pruned.chunks,
-                pruned.parts,
-                output::bytes(pruned.bytes),
-                pruned.left
-            )),
+            Format::Text => output::line(&as_text(&pruned)),
         }
     }
+}
+
+fn as_text(pruned: &Pruned) -> String {
+    let [backups, chunks, parts, left] = [
+        (pruned.backups, "backup"),
+        (pruned.chunks, "chunk"),
+        (pruned.parts, "part"),
+        (pruned.left, "backup"),
+    ]
+    .map(|(count, of)| output::count(count, of));
+    let verb = if pruned.left == 1 { "is" } else { "are" };
+    let bytes = output::bytes(pruned.bytes);
+    format!("removed {backups}, {chunks} and {parts} of the log ({bytes}); {left} {verb} left")
 }

@@ -53,10 +53,17 @@ fn as_text(verified: &Verified) -> String {
     for finding in &verified.findings {
         let _ = writeln!(text, "{} {}", finding.name, finding.detail);
     }
-    let Verified { backups, chunks, entries, parts, commits, .. } = verified;
-    let _ = writeln!(text, "{backups} backups: {chunks} chunks, {entries} entries");
+    let [backups, chunks, entries, parts, commits] = [
+        (verified.backups, "backup"),
+        (verified.chunks, "chunk"),
+        (verified.entries, "entry"),
+        (verified.parts, "part"),
+        (verified.commits, "commit"),
+    ]
+    .map(|(count, of)| output::count(count, of));
+    let _ = writeln!(text, "read {backups}: {chunks} with {entries}");
     if let Some(until) = verified.log_until_milliseconds {
-        let _ = writeln!(text, "log: {parts} parts, {commits} commits, up to {}", time_text(until));
+        let _ = writeln!(text, "read the log: {parts} with {commits}, up to {}", time_text(until));
     }
     if verified.is_good() {
         text.push_str("all is well\n");

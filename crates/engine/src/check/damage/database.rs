@@ -65,7 +65,8 @@ fn write(bench: &Bench, round: usize) {
     for place in 0..if round == 0 { ITEMS } else { CHANGED } {
         let number = if round == 0 { place } else { random.below(ITEMS) };
         let length = random.below(ITEM_BYTES_MAX);
-        let text: String = (0..length / 16).map(|_| format!("{:016x}", random.next())).collect();
+        let words: Vec<String> = (0..length / 16).map(|_| format!("{:016x}", random.next())).collect();
+        let text = words.concat();
         let item = json!({
             "pk": { "S": format!("item-{number}") },
             "day": { "S": format!("day-{}", (number + round) % 7) },

@@ -144,7 +144,7 @@ fn places(file: usize, path: &Path, bytes: &[u8]) -> Vec<Place> {
     let kind = match name {
         _ if is_list => KEYSPACES,
         _ if parent == "tables" => return sections(file, bytes),
-        _ if name.ends_with(".jnl") => "journals",
+        _ if path.extension().is_some_and(|extension| extension == "jnl") => "journals",
         "current" => "manifests",
         _ if name.strip_prefix('v').is_some_and(|rest| rest.parse::<u64>().is_ok()) => "manifests",
         _ => OTHER,

@@ -41,7 +41,7 @@ fn pages(path: &Path) -> u64 {
 }
 
 fn slot(path: &Path, page: u64) -> Vec<u8> {
-    let mut slot = vec![0; SLOT_BYTES as usize];
+    let mut slot = vec![0; usize::try_from(SLOT_BYTES).unwrap()];
     data(path).read_exact_at(&mut slot, PAGES_START + page * SLOT_BYTES).unwrap();
     slot
 }
