@@ -100,8 +100,8 @@ pub(crate) fn gather_step(
             for (key, item) in undone.items {
                 let key = key.in_collection(id);
                 if let Some(gathered) = latest.get(Space::Data, &key)? {
-                    let changed = Changed { new: item, ..Changed::decode(&gathered)? };
-                    changes.batch.put(Space::Data, key, changed.encode());
+                    let corrected = Changed { new: item, ..Changed::decode(&gathered)? };
+                    changes.batch.put(Space::Data, key, corrected.encode());
                 }
             }
             Ok(undone.next.map(|next| Place::Undone(Some(next))))
@@ -133,21 +133,19 @@ fn gather(
                 .map(|bytes| Changed::decode(&bytes))
                 .transpose()?,
         };
-        let changed = match known {
-            Some(known) => Changed { old: before.item, ..known },
-            None => {
-                let now =
-                    latest.get(Space::Data, &before.key.in_collection(source))?.map(StoredItem::from_bytes);
-                size_bytes += now.as_ref().map_or(0, |item| item.as_bytes().len());
-                Changed { time_milliseconds: before.time_milliseconds, old: before.item, new: now }
-            }
+        let met = if let Some(known) = known {
+            Changed { old: before.item, ..known }
+        } else {
+            let now = latest.get(Space::Data, &before.key.in_collection(source))?.map(StoredItem::from_bytes);
+            size_bytes += now.as_ref().map_or(0, |item| item.as_bytes().len());
+            Changed { time_milliseconds: before.time_milliseconds, old: before.item, new: now }
         };
-        size_bytes += changed.old.as_ref().map_or(0, |item| item.as_bytes().len());
-        gathered.insert(before.key, changed);
+        size_bytes += met.old.as_ref().map_or(0, |item| item.as_bytes().len());
+        gathered.insert(before.key, met);
         (count, last) = (count + 1, Some(number));
     }
-    for (key, changed) in &gathered {
-        changes.batch.put(Space::Data, key.in_collection(id), changed.encode());
+    for (key, met) in &gathered {
+        changes.batch.put(Space::Data, key.in_collection(id), met.encode());
     }
     Ok(last.filter(|last| *last > from && count > 0))
 }

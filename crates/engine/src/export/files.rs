@@ -105,7 +105,6 @@ fn summary(export: &Export, (export_arn, table_arn): (&str, &str), ended: i64) -
     let time = |milliseconds: i64| format!("{}Z", stream_label(milliseconds));
     let destination = &export.destination;
     let mut summary = json!({
-        "version": "2020-06-30",
         "exportArn": export_arn,
         "startTime": time(export.started_milliseconds),
         "endTime": time(ended),
@@ -119,17 +118,23 @@ fn summary(export: &Export, (export_arn, table_arn): (&str, &str), ended: i64) -
         "billedSizeBytes": export.size_bytes,
         "itemCount": export.item_count,
         "outputFormat": "DYNAMODB_JSON",
-        "exportType": "FULL_EXPORT",
     });
-    match &export.period {
-        None => summary["exportTime"] = time(export.time_milliseconds).into(),
-        Some(period) => {
-            summary["version"] = "2023-08-01".into();
-            summary["exportType"] = "INCREMENTAL_EXPORT".into();
-            summary["outputView"] = period.view().name().into();
-            summary["exportFromTime"] = time(period.from_milliseconds).into();
-            summary["exportToTime"] = time(period.to_milliseconds).into();
-        }
+    let of_its_type = match &export.period {
+        None => json!({
+            "version": "2020-06-30",
+            "exportType": "FULL_EXPORT",
+            "exportTime": time(export.time_milliseconds),
+        }),
+        Some(period) => json!({
+            "version": "2023-08-01",
+            "exportType": "INCREMENTAL_EXPORT",
+            "outputView": period.view().name(),
+            "exportFromTime": time(period.from_milliseconds),
+            "exportToTime": time(period.to_milliseconds),
+        }),
+    };
+    if let (Some(all), serde_json::Value::Object(more)) = (summary.as_object_mut(), of_its_type) {
+        all.extend(more);
     }
     summary.to_string()
 }

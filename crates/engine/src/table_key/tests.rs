@@ -410,7 +410,7 @@ fn a_customers_key_that_is_not_there_is_refused_and_nothing_is_made() {
 }
 
 /// Everything in the database that is kept in a directory, read with the database's key and without those of tables.
-fn everything(place: &Place, path: &Path) -> Vec<u8> {
+fn everything(path: &Path) -> Vec<u8> {
     let bench = Place::open_at(path, None);
     let frozen = bench.engine.freeze().unwrap();
     let entries = frozen.entries().map(Result::unwrap);
@@ -452,7 +452,7 @@ fn with_the_databases_key_alone_no_value_of_a_thousand_is_found_here_and_in_a_co
     drop((bench, frozen));
 
     for path in [place.database(), copy.clone()] {
-        let found = everything(&place, &path);
+        let found = everything(&path);
         assert!(contains(&found, "open-secret") && contains(&found, "item-999"), "keys are the database's");
         assert!(!contains(&found, "canary-"), "{}", path.display());
         let bench = Place::open_at(&path, Some(&place.keys()));
