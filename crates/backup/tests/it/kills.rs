@@ -52,7 +52,7 @@ fn live_and_die(test: &str, folder: &Path, random: &mut Random, work: &str, repo
 /// The last number that was acknowledged.
 fn acknowledged(reports: &[String]) -> u64 {
     let numbers = reports.iter().filter_map(|report| report.strip_prefix("acknowledged "));
-    numbers.map(|number| number.parse().unwrap()).last().unwrap_or(0)
+    numbers.map(|number| number.parse().unwrap()).next_back().unwrap_or(0)
 }
 
 /// Whether the last thing that was told of is this work.

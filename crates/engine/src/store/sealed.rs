@@ -165,9 +165,12 @@ impl SealedStore {
             .faults
             .before_sync()
             .and_then(|()| writer.log.sync())
-            .and_then(|()| writer.mark.write(number))
             .map_err(|error| self.stop("a sync failed", Some(error)))?;
         self.last_synced_commit.store(number, Relaxed);
+        // The commit is on disk and will come back, so it is no failure of this write; it is the last one.
+        if let Err(error) = writer.mark.write(number) {
+            self.stop("the mark could not be written", Some(error));
+        }
         Ok(())
     }
 

@@ -1,7 +1,8 @@
 //! The mark: the number of the last commit that was synced, in a small file of its own.
 //!
 //! A record at the end of the log that does not open was either being written in a crash, and nobody was told of it, or it was
-//! altered since. The mark tells these apart: it is written after each sync, and before anybody is told.
+//! altered since. The mark tells these apart: it is written after each sync, and before anybody is told. Where that fails,
+//! writes stop: only the last of them is not covered then.
 //!
 //! It has two copies, written in turn, since a write can be cut short.
 //!
