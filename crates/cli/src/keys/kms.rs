@@ -3,7 +3,8 @@
 //! Always true: what a data key is for goes along as its encryption context, so KMS refuses to unwrap it for anything else, and its
 //! audit log tells which database asked.
 
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use aws_sdk_kms::Client;
@@ -24,7 +25,6 @@ pub(super) struct KmsKey {
     /// The ARN: an alias can be pointed elsewhere.
     arn: String,
     client: Client,
-    runtime: Runtime,
 }
 
 /// All keys in KMS that the credentials may use.
@@ -48,6 +48,17 @@ impl KeySource for KmsKeys {
     }
 }
 
+/// Where answers of KMS are waited for. It is never dropped: whoever drops a key may be on a thread that must not wait.
+static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+
+fn runtime() -> io::Result<&'static Runtime> {
+    if let Some(runtime) = RUNTIME.get() {
+        return Ok(runtime);
+    }
+    let made = Builder::new_current_thread().enable_all().build()?;
+    Ok(RUNTIME.get_or_init(|| made))
+}
+
 /// Waits for an answer of KMS. On a thread of its own, since whoever asks may be on one that waits for others.
 fn wait<T: Send>(runtime: &Runtime, answer: impl Future<Output = T> + Send) -> T {
     std::thread::scope(|scope| {
@@ -61,17 +72,24 @@ impl KmsKey {
     pub(super) fn connect(id: &str, endpoint_url: Option<&str>) -> Result<KmsKey, SealError> {
         let failed = |reason: String| SealError::MasterKeyUnavailable { master: id.to_owned(), reason };
         let unanswered = |error: SdkError<_>| unavailable(id, &error);
-        let runtime =
-            Builder::new_current_thread().enable_all().build().map_err(|error| failed(error.to_string()))?;
-        let client = wait(&runtime, client(endpoint_url));
+        let runtime = runtime().map_err(|error| failed(error.to_string()))?;
+        let client = wait(runtime, client(endpoint_url));
         let arn = if id.starts_with("arn:") && id.contains(":key/") {
             id.to_owned()
         } else {
-            let answer = wait(&runtime, client.describe_key().key_id(id).send()).map_err(unanswered)?;
+            let answer = wait(runtime, client.describe_key().key_id(id).send()).map_err(unanswered)?;
             let found = answer.key_metadata.and_then(|key| key.arn);
             found.ok_or_else(|| failed("KMS told no ARN".to_owned()))?
         };
-        Ok(KmsKey { arn, client, runtime })
+        Ok(KmsKey { arn, client })
+    }
+
+    fn wait<T: Send>(&self, answer: impl Future<Output = T> + Send) -> Result<T, SealError> {
+        let failed = |error: io::Error| SealError::MasterKeyUnreachable {
+            master: self.arn.clone(),
+            reason: error.to_string(),
+        };
+        Ok(wait(runtime().map_err(failed)?, answer))
     }
 
     fn unavailable<E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static>(
@@ -101,7 +119,7 @@ impl MasterKey for KmsKey {
 
     fn wrap(&self, context: &str, key: &KeyBytes) -> Result<Vec<u8>, SealError> {
         let request = self.client.encrypt().key_id(&self.arn).plaintext(Blob::new(key.to_vec()));
-        let answer = wait(&self.runtime, request.encryption_context(CONTEXT, context).send());
+        let answer = self.wait(request.encryption_context(CONTEXT, context).send())?;
         let answer = answer.map_err(|error| self.unavailable(&error))?;
         let missing = || SealError::MasterKeyUnavailable {
             master: self.arn.clone(),
@@ -112,7 +130,7 @@ impl MasterKey for KmsKey {
 
     fn unwrap(&self, context: &str, wrapped: &[u8]) -> Result<Option<KeyBytes>, SealError> {
         let request = self.client.decrypt().key_id(&self.arn).ciphertext_blob(Blob::new(wrapped));
-        match wait(&self.runtime, request.encryption_context(CONTEXT, context).send()) {
+        match self.wait(request.encryption_context(CONTEXT, context).send())? {
             Ok(answer) => Ok(answer.plaintext.and_then(|plain| {
                 let bytes: Option<[u8; KEY_BYTES]> = plain.as_ref().try_into().ok();
                 bytes.map(KeyBytes::new)

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use jiter::Peek;
 
 use super::value::{CLASS, read_number};
-use super::{Place, Reader, ValueFault};
+use super::{Place, Reader, ValueFault, check_attribute_name};
 use crate::limits::NESTING_LEVELS_MAX;
 use crate::stored::{Draft, Open};
 use crate::{ApiError, StoredItem, Value, ValueType};
@@ -155,7 +155,11 @@ fn read_map(reader: &mut Reader<'_>, peek: Peek, depth: usize, draft: &mut Draft
     let mut map: Open = draft.open(ValueType::M);
     let mut key = reader.map::<Value>(peek, Place::Member)?;
     while let Some(name) = key {
+        let fault = check_attribute_name(name).err();
         draft.name(&mut map, name);
+        if let Some(fault) = fault {
+            reader.fault(fault);
+        }
         let peek = reader.peek()?;
         map.count_value(read_value(reader, peek, Place::Element, depth + 1, draft)?);
         key = reader.next_key()?;

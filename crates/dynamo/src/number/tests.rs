@@ -49,9 +49,12 @@ fn what_is_not_a_number_is_refused_for_its_reason() {
     assert_eq!(Number::parse("123456789012345678901234567890123456789"), Err(TooManyDigits));
     assert_eq!(Number::parse("1.00000000000000000000000000000000000001"), Err(TooManyDigits));
     assert_eq!(Number::parse("1e126"), Err(TooLarge));
-    assert_eq!(Number::parse("-1e99999999999999999999"), Err(TooLarge));
+    assert_eq!(Number::parse("-1e999999999999999999"), Err(TooLarge));
+    assert_eq!(Number::parse("-1e99999999999999999999"), Err(NotANumber), "an exponent beyond 64 bits");
     assert_eq!(Number::parse("1e-131"), Err(TooSmall));
-    assert_eq!(Number::parse("0e99999999999999999999"), Ok(Number::ZERO));
+    assert_eq!(Number::parse("0e125"), Ok(Number::ZERO));
+    assert_eq!(Number::parse("0e126"), Err(TooLarge), "zero is written with exponents that numbers have");
+    assert_eq!(Number::parse("0e-131"), Err(TooSmall));
     assert!(Number::parse("9.9999999999999999999999999999999999999e125").is_ok());
 }
 

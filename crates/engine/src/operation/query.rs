@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use bytes::Bytes;
 use dynamo::operation::{Query, QueryReply};
-use dynamo::{ApiError, Item, KeyValue, StoredValue, Value};
+use dynamo::{ApiError, Item, KeyValue, StoredValue};
 use expression::{
     Condition, KeyCondition, KeyConditionError, KeyConditions, KeyRange as SortRange, Projection,
 };
@@ -93,13 +93,6 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
             return Err(ApiError::validation(INVALID_START));
         }
         check_start_key(&source, start_key, &checked.keys)?;
-        // After the only item of a partition there is nothing.
-        if source.index().is_none() && source.schema().sort.is_empty() {
-            return Err(ApiError::validation(format!(
-                "The provided exclusive start key is invalid: ExclusiveStartKey: {}",
-                shown(start_key)
-            )));
-        }
     }
     let schema = source.schema();
     let keys = checked.keys.resolve(&expression_schema(schema))?;
@@ -126,20 +119,6 @@ fn bind(checked: Checked, catalog: &Catalog) -> Result<Reading, ApiError> {
         request.consistent_read,
         request.return_consumed_capacity,
     )
-}
-
-/// A key as a message shows it.
-fn shown(key: &Item) -> String {
-    let attributes = key.iter().map(|(name, value)| {
-        let text = match value {
-            Value::S(text) => text.clone(),
-            Value::N(number) => number.to_string(),
-            Value::B(bytes) => format!("java.nio.HeapByteBuffer[pos=0 lim={0} cap={0}]", bytes.len()),
-            _ => String::new(),
-        };
-        format!("{name}=AttributeValue: {{{}:{text}}}", value.value_type().name())
-    });
-    format!("{{{}}}", attributes.collect::<Vec<_>>().join(", "))
 }
 
 /// DynamoDB looks at the start key and at the condition attribute by attribute: a missing condition on the partition

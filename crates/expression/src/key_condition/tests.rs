@@ -154,17 +154,26 @@ fn keys_of_several_attributes_are_used_from_the_left() {
     assert_eq!(found.partition, [stored(s("1")), stored(s("2"))]);
     assert_eq!(found.sort, [stored(s("1"))]);
     assert_eq!(found.range, Some(KeyRange::Gt(stored(s("2")))));
+    let partition = |names: &str| {
+        format!("HASH key attributes {names} must have equality conditions specified in the query")
+    };
+    let sort = |names: &str, later: &str| {
+        format!(
+            "RANGE key attributes {names} must have equality conditions specified in the query because a condition is present on \
+             key attribute {later}"
+        )
+    };
     for (text, message) in [
-        ("h1 = :a", "Query condition missed key schema element: h2"),
-        ("h1 = :a and h2 > :a", "Query key condition not supported"),
-        ("h1 = :a and h2 = :a and r2 = :a", "Query condition missed key schema element: r1"),
-        ("h1 = :a and h2 = :a and r1 = :a and r3 = :a", "Query condition missed key schema element: r2"),
-        ("h1 = :a and h2 = :a and r1 > :a and r2 = :a", "Query key condition not supported"),
-        ("h1 = :a and h2 = :a and begins_with(r1, :a) and r2 = :a", "Query key condition not supported"),
+        ("h1 = :a", &*partition("h2")),
+        ("h1 = :a and h2 > :a", &partition("h2")),
+        ("h1 = :a and h2 = :a and r2 = :a", &sort("r1", "r2")),
+        ("h1 = :a and h2 = :a and r1 = :a and r3 = :a", &sort("r2", "r3")),
+        ("h1 = :a and h2 = :a and r1 > :a and r2 = :a", &sort("r1", "r2")),
+        ("h1 = :a and h2 = :a and begins_with(r1, :a) and r2 = :a", &sort("r1", "r2")),
         ("h1 = :a and h2 = :a and r1 = :a and r2 = :a and r3 = :a", "accepted"),
         (
             "h1 = :a and h2 = :a and r1 = :a and r2 = :a and r3 = :a and z = :a",
-            "Query key condition not supported",
+            "The number of query conditions (6) exceeds the number of key attributes defined in the schema (5)",
         ),
     ] {
         assert_eq!(resolve(text, &schema), message, "{text}");

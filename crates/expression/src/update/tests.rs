@@ -194,7 +194,7 @@ fn what_does_not_fit_is_refused() {
         ("SET a = nope + :one", MissingAttribute),
         ("SET a = list_append(nope, :list)", MissingAttribute),
         ("SET a = :big + :big", Number(NumberError::TooLarge)),
-        ("SET a = :big + :one", Number(NumberError::TooManyDigits)),
+        ("SET a = :big + :one", Number(NumberError::TooLarge)),
         ("ADD a :tiny", Number(NumberError::TooManyDigits)),
         // Values are computed before any path is followed.
         ("SET e.x = :x, a = nope", MissingAttribute),

@@ -83,12 +83,12 @@ fn a_bit_in_a_cached_page_and_a_page_put_back_are_found() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path();
     let store = open(path);
-    put(&store, 0..200, "first");
+    put(&store, 0..400, "first");
     store.checkpoint_now().unwrap();
     let old: Vec<Vec<u8>> = (0..pages(path)).map(|page| slot(path, page)).collect();
     // The second time takes new places, the third those of the first.
     for text in ["second", "third"] {
-        put(&store, 0..200, text);
+        put(&store, 0..400, text);
         store.checkpoint_now().unwrap();
     }
     assert_eq!(store.check_files().unwrap(), Vec::<String>::new());
@@ -123,7 +123,7 @@ fn a_bit_in_a_cached_page_and_a_page_put_back_are_found() {
     assert!(returns > 10, "{returns} old pages found");
     assert_eq!(store.check_files().unwrap(), Vec::<String>::new());
     // Nothing of that disturbed the store.
-    put(&store, 200..300, "fourth");
+    put(&store, 400..500, "fourth");
 }
 
 #[test]

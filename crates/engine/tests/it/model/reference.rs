@@ -308,7 +308,12 @@ impl Reference {
         for write in writes {
             match self.check_early(write)? {
                 Some(Broken::EmptyKey) => return Err(ErrorKind::Validation),
-                broken => early.push(broken),
+                // What comes after it is not looked at.
+                Some(broken) => {
+                    early.push(Some(broken));
+                    break;
+                }
+                None => early.push(None),
             }
         }
         let mut places = BTreeMap::new();
@@ -319,6 +324,7 @@ impl Reference {
             }
         }
         if early.iter().any(Option::is_some) {
+            early.resize_with(writes.len(), || None);
             let code = |broken: &Option<Broken>| if broken.is_some() { "ValidationError" } else { "None" };
             let reasons = early.iter().map(|broken| (code(broken).to_owned(), None)).collect();
             return Ok(Outcome::Refused { kind: ErrorKind::TransactionCanceled, item: None, reasons });
