@@ -11,11 +11,10 @@ use dynamo::operation::{
 
 use crate::arn::{Arn, Resource};
 use crate::engine::Inner;
-use crate::layout::{CollectionId, KeySchema};
+use crate::layout::KeySchema;
 use crate::stream::stream_label;
 use crate::table::{Index, IndexState, OnDemandLimits, Projection, StreamView, Table, Throughput};
 use crate::throughput::mode_warmth;
-use crate::totals::TotalsChange;
 
 impl Inner {
     /// The description of a table as it is now: active, unless it is still being restored.
@@ -63,7 +62,7 @@ impl Inner {
 
     /// The description of a table in this state of its life.
     pub(crate) fn describe(&self, table: &Table, status: TableStatus) -> TableDescription {
-        let totals = self.totals(table, table.id);
+        let totals = self.committer.totals_of(table.id);
         let settings = &table.settings;
         let local: Vec<_> = table.local_indexes().map(|index| self.describe_local(table, index)).collect();
         let global: Vec<_> = table.global_indexes().map(|index| self.describe_global(table, index)).collect();
@@ -112,13 +111,8 @@ impl Inner {
         Arn::new(&self.options, resource).to_string()
     }
 
-    /// What a collection of a table holds. Nothing is told of a table that is being restored: what it has so far is no state of it.
-    fn totals(&self, table: &Table, collection: CollectionId) -> TotalsChange {
-        if table.is_restoring() { TotalsChange::default() } else { self.committer.totals_of(collection) }
-    }
-
     fn describe_local(&self, table: &Table, index: &Index) -> LocalSecondaryIndexDescription {
-        let totals = self.totals(table, index.id);
+        let totals = self.committer.totals_of(index.id);
         LocalSecondaryIndexDescription {
             index_name: Some(index.name.clone()),
             key_schema: Some(key_schema_elements(&index.schema)),
@@ -130,7 +124,7 @@ impl Inner {
     }
 
     fn describe_global(&self, table: &Table, index: &Index) -> GlobalSecondaryIndexDescription {
-        let totals = self.totals(table, index.id);
+        let totals = self.committer.totals_of(index.id);
         let (status, backfilling) = match index.state {
             IndexState::Creating => (IndexStatus::Creating, Some(true)),
             IndexState::Active => (IndexStatus::Active, None),

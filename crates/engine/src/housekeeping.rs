@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::commit::Changes;
 use crate::engine::Inner;
 use crate::fault::Fault;
 use crate::store::StoreError;
@@ -97,6 +98,10 @@ impl Inner {
 
     /// Does one small step of each kind of work; says whether there was any, and so may be more.
     pub(crate) fn keep_house_once(&self) -> Result<bool, Fault> {
+        // A store that a full disk stopped is opened again by the next commit, even if that changes nothing.
+        if self.committer.store().failure().is_some() {
+            self.committer.run_alone(|_| Ok(((), Changes::default())))?;
+        }
         let mut worked = self.keep_keys_once()?;
         for step in [expiry::step, fill::step, trim::step, purge::step, copy::step, export::step] {
             worked |= match step(self) {

@@ -195,7 +195,7 @@ fn a_table_is_refused_while_its_key_is_taken_away() {
     let (status, body) = ask("PutItem", &put);
     assert!(status.contains("400") && body.contains("AccessDeniedException"), "{status}: {body}");
     std::fs::rename(&taken, &orders).unwrap();
-    wait_for("\"ACTIVE\"");
+    wait_for("\"TableStatus\":\"ACTIVE\"");
     let (status, body) = ask("Scan", r#"{"TableName":"Orders"}"#);
     assert!(status.contains("200") && body.contains("secret"), "{status}: {body}");
 }

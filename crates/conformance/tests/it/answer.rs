@@ -283,8 +283,8 @@ fn mask_arns(text: &str) -> String {
 fn mask_arn(arn: &str) -> String {
     let parts: Vec<&str> = arn.splitn(6, ':').collect();
     let [_, _, service, _, _, resource] = parts.as_slice() else { return arn.to_owned() };
-    let labelled = ["/stream/", "/backup/", "/export/"].into_iter();
-    let labelled = labelled.filter_map(|kind| Some((resource.split_once(kind)?.0, kind))).next();
+    let mut labelled = ["/stream/", "/backup/", "/export/"].into_iter();
+    let labelled = labelled.find_map(|kind| Some((resource.split_once(kind)?.0, kind)));
     let resource = match labelled {
         Some((table, kind)) => format!("{table}{kind}<label>"),
         None if *service == "kms" => "key/<id>".to_owned(),

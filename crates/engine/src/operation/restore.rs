@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use dynamo::operation::{
     RestoreTableFromBackup, RestoreTableFromBackupReply, RestoreTableToPointInTime,
-    RestoreTableToPointInTimeReply, SSESpecification,
+    RestoreTableToPointInTimeReply, SSESpecification, TableDescription,
 };
 use dynamo::{ApiError, ErrorKind};
 
@@ -46,7 +46,7 @@ impl Engine {
         let write = move |latest: &Latest<'_>| restore_moment(&checked, key, &options, latest);
         let table = self.inner.committer.run(write)?;
         self.wake_housekeeper();
-        let description = self.inner.describe_new(&table);
+        let description = self.describe_made(&table);
         Ok(RestoreTableToPointInTimeReply { table_description: Some(description) })
     }
 
@@ -63,12 +63,25 @@ impl Engine {
         let write = move |latest: &Latest<'_>| restore_backup(&request, key, &options, latest);
         let table = self.inner.committer.run(write)?;
         self.wake_housekeeper();
-        let description = self.inner.describe_new(&table);
+        let description = self.describe_made(&table);
         Ok(RestoreTableFromBackupReply { table_description: Some(description) })
     }
 }
 
 impl Engine {
+    /// The new table as it was made, empty: it may have been filled since.
+    fn describe_made(&self, table: &Table) -> TableDescription {
+        let mut description = self.inner.describe_new(table);
+        (description.item_count, description.table_size_bytes) = (Some(0), Some(0));
+        for index in description.local_secondary_indexes.iter_mut().flatten() {
+            (index.item_count, index.index_size_bytes) = (Some(0), Some(0));
+        }
+        for index in description.global_secondary_indexes.iter_mut().flatten() {
+            (index.item_count, index.index_size_bytes) = (Some(0), Some(0));
+        }
+        description
+    }
+
     /// A key for the new table: wrapped with the same key of the customer's as that of the source, unless the request says otherwise.
     fn restored_key(
         &self,
