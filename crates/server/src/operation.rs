@@ -3,7 +3,7 @@
 //! The order of the checks is DynamoDB's: JSON that does not parse; an unknown operation; a missing or incomplete signature; a wrong
 //! one; a body of the wrong shape; then the rules of the operation.
 //!
-//! Path of a request: [`ask`] (while the head is at hand) -> the engine -> [`write`] (the JSON, where the road wants it) -> [`finish`]
+//! Path of a request: [`ask`] (while the head is at hand) -> the engine -> [`write()`] (the JSON, where the road wants it) -> [`finish`]
 //! (compressed for whoever asks, with its checksum).
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
