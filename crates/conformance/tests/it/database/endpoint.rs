@@ -250,8 +250,9 @@ impl Database for Endpoint {
             Texts { operation: operation.to_owned(), request: body.to_owned(), answer: String::new() };
         let outcome = self.send(operation);
         let text = std::mem::take(&mut self.exchange.0.lock().expect("nobody panics with it").answer);
-        // Some answers have no body at all.
-        let text = if text.is_empty() && outcome.is_ok() { "{}".to_owned() } else { text };
+        // DynamoDB answers these two without a body.
+        let has_no_body = ["TagResource", "UntagResource"].contains(&operation) && outcome.is_ok();
+        let text = if has_no_body && text.is_empty() { "{}".to_owned() } else { text };
         let body = read_strict(&text).unwrap_or_else(|why| Json::Text(format!("not JSON, {why}: {text}")));
         let answer = Answer { is_error: outcome.is_err(), body };
         if let Err((name, words)) = outcome {
