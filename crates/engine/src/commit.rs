@@ -8,7 +8,7 @@
 //! engine promises; a task is answered exactly once, and never before the groups that it was decided after are durable.
 //!
 //! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer. While one group is on its way to the disk (the
-//! thread that syncs waits for it), the next one is open: its tasks decide as they come, and it is applied when the disk is free. Where it does
+//! thread that syncs waits for it), the next one is open: its tasks decide and are applied as they come, and it is synced when the disk is free. Where it does
 //! not, handing over to a thread would cost more than the write, so the caller owns the commit itself; if another caller does so just
 //! now, that one takes the task along, and nobody waits for a lock.
 //!

@@ -63,7 +63,8 @@ pub(crate) fn wanted(request: Headers<'_>) -> Option<Coding> {
 fn name_and_quality(part: &str) -> Option<(&str, f32)> {
     let Some((name, quality)) = part.split_once(';') else { return Some((part.trim(), 1.0)) };
     let (key, value) = quality.split_once('=')?;
-    (key.trim() == "q").then(|| value.trim().parse().ok()).flatten().map(|quality| (name.trim(), quality))
+    let quality: f32 = (key.trim() == "q").then(|| value.trim().parse().ok()).flatten()?;
+    Some((name.trim(), quality.min(1.0)))
 }
 
 impl Coding {
@@ -123,6 +124,8 @@ mod tests {
             "*, deflate;q=0.5",
             "*;q=0.5,identity",
             "gzip;q=0.5,identity;q=0.8",
+            // More than all is all.
+            "gzip;q=31,deflate;q=51",
         ] {
             assert_eq!(coding_for(accepted), Some(Coding::Gzip), "{accepted}");
         }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use dynamo::{ApiError, ErrorKind};
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, SERVER};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Version};
 
@@ -43,6 +43,7 @@ pub(crate) async fn respond(service: &Service, activity: &Activity, request: Req
         }
     };
     answer.headers_mut().insert(REQUEST_ID, request_id.into());
+    answer.headers_mut().insert(SERVER, HeaderValue::from_static("Server"));
     answer
 }
 

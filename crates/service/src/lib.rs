@@ -41,7 +41,9 @@ pub use backend::{Backend, Capabilities, Embedded, Prefixed, Remote, RemoteSetti
 pub use example::{ExampleOutcome, test_examples};
 pub use export::Exported;
 pub use options::{Options, Random, SystemBytes};
-pub use reaction::{DeadLetter, HttpPoster, Posted, Poster, Posting, ReactionStatus, Reactions, ShardStatus};
+pub use reaction::{
+    DeadLetter, HttpPoster, Posted, Poster, Posting, ReactionStatus, Reactions, ShardStatus, WaitingEvent,
+};
 pub use refusal::Refusal;
 pub use rest::{Rest, answer_json, items_json, value_from_argument, value_json};
 pub use seed::Seeded;

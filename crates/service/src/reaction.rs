@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use post::{HttpPoster, Posted, Poster, Posting};
-pub use status::{DeadLetter, ReactionStatus, ShardStatus};
+pub use status::{DeadLetter, ReactionStatus, ShardStatus, WaitingEvent};
 
 use crate::refusal::Refusal;
 use crate::service::Service;

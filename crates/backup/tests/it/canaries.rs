@@ -25,7 +25,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
 
 /// The files that have a canary in them, as it is or compressed as a whole.
 fn telling(path: &Path) -> Vec<PathBuf> {
-    let has = |bytes: &[u8]| bytes.windows(CANARY.len()).any(|window| window == CANARY.as_bytes());
+    let has = |bytes: &[u8]| memchr::memmem::find(bytes, CANARY.as_bytes()).is_some();
     let tells = |path: &PathBuf| {
         has(path.to_string_lossy().as_bytes()) || has(&std::fs::read(path).unwrap_or_default())
     };

@@ -66,7 +66,18 @@ fn as_text(status: &ReactionStatus) -> String {
         let _ =
             writeln!(text, "{} {}: {lag}, {} failures in a row", shard.table, shard.shard, shard.failures);
     }
-    let _ = writeln!(text, "{} events wait to be delivered", status.events_waiting);
+    let _ = match status.waiting.len() {
+        1 => writeln!(text, "1 event waits to be delivered"),
+        count @ 100.. => writeln!(text, "at least {count} events wait to be delivered"),
+        count => writeln!(text, "{count} events wait to be delivered"),
+    };
+    for event in &status.waiting {
+        let _ = write!(text, "waits: {} to {}", event.id, event.url);
+        let _ = match &event.error {
+            Some(error) => writeln!(text, ", sent {} times in vain: {error}", event.attempts),
+            None => writeln!(text),
+        };
+    }
     for letter in &status.dead_letters {
         let _ = writeln!(text, "dead letter: {} {}: {}", letter.what, letter.name, letter.error);
     }
@@ -85,9 +96,12 @@ fn as_json(status: &ReactionStatus) -> String {
     let letters = status.dead_letters.iter().map(|letter| {
         serde_json::json!({ "what": letter.what, "name": letter.name, "error": letter.error, "body": letter.body })
     });
+    let waiting = status.waiting.iter().map(|event| {
+        serde_json::json!({ "id": event.id, "url": event.url, "attempts": event.attempts, "error": event.error })
+    });
     serde_json::json!({
         "shards": shards.collect::<Vec<_>>(),
-        "eventsWaiting": status.events_waiting,
+        "waiting": waiting.collect::<Vec<_>>(),
         "deadLetters": letters.collect::<Vec<_>>(),
     })
     .to_string()

@@ -18,12 +18,6 @@ const RECORDS_PER_COMMIT: u64 = 1 << 20;
 /// Room for an item, two index entries and a record; more grows.
 const WRITES_PER_TASK: usize = 4;
 
-/// A group that was applied, and is to be made durable.
-pub(super) struct Applied {
-    /// What readers see once it is. A group that changed nothing shows them nothing new.
-    pub(super) published: Option<Published>,
-}
-
 /// A group while its tasks decide.
 pub(super) struct Group<'a> {
     shared: &'a Shared,
@@ -118,14 +112,13 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Applies the group, and keeps what readers see of it once it is durable.
-    pub(super) fn apply(self) -> Result<Applied, StoreError> {
+    /// Applies the group. Returns what readers see once it is durable, if it changed anything.
+    pub(super) fn apply(self) -> Result<Option<Published>, StoreError> {
         let (shared, owner) = self.apply_batch()?;
-        let published = owner.map(|owner| Published {
+        Ok(owner.map(|owner| Published {
             catalog: owner.catalog.clone(),
             snapshot: Some(shared.store.snapshot()),
-        });
-        Ok(Applied { published })
+        }))
     }
 
     /// Applies the group. The owner is given back if there was something to apply.

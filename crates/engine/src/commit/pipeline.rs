@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::MutexGuard;
 
-use super::group::{Applied, Group};
+use super::group::Group;
 use super::task::{GROUP_TASKS_MAX, Task, answer_all, stopping, take_group};
-use super::{Owner, Queue, Shared};
-use crate::store::StoreError;
+use super::{Owner, Published, Queue, Shared};
+use crate::store::{Snapshot, StoreError};
 
 /// A group waits for writers at most for this part of what a sync takes.
 const GATHERING_PART: u32 = 8;
@@ -22,16 +22,11 @@ const STACK_BYTES: usize = 16 << 20;
 /// While the disk is busy, so many tasks are worth waking the thread that decides.
 const TASKS_WORTH_WAKING: usize = 8;
 
-/// A group on its way to the disk, with those who wait for it.
+/// A group that was applied and is on its way to the disk, with those who wait for it.
 struct Underway {
-    applied: Applied,
+    /// What readers see once it is durable. A group that changed nothing shows them nothing new.
+    published: Option<Published>,
     tasks: Vec<Box<dyn Task>>,
-}
-
-/// A group whose tasks have decided, and what became of it.
-struct Decided {
-    tasks: Vec<Box<dyn Task>>,
-    applied: Result<Applied, StoreError>,
 }
 
 /// Starts the thread that owns the commit, and beside it the one that waits for the disk. The second ends with the first.
@@ -89,25 +84,40 @@ impl Shared {
         }
     }
 
-    /// Lets the tasks of a group decide, and those that come while the disk is busy with the group before; applies them all.
-    fn commit_while_syncing(&self, owner: &mut Owner, tasks: Vec<Box<dyn Task>>) -> Decided {
-        let snapshot = match self.ready(owner) {
-            Ok(snapshot) => snapshot,
-            Err(error) => return Decided { tasks, applied: Err(error) },
-        };
-        let mut group = Group::new(self, owner, tasks.len().max(2));
-        let mut decided = Vec::with_capacity(tasks.len());
+    /// Lets the tasks of a group decide and applies what they decided; then those that come while the disk is busy with the group before.
+    /// Those for whom that fails are told at once.
+    fn commit_while_syncing(&self, owner: &mut Owner, tasks: Vec<Box<dyn Task>>) -> Underway {
+        let mut group = Underway { published: None, tasks: Vec::new() };
+        let mut snapshot = self.ready(owner);
         let mut next = Some(tasks);
-        while let Some(tasks) = next {
-            for mut task in tasks {
-                let changes = task.decide(&group.latest(&snapshot));
-                group.take(changes);
-                decided.push(task);
+        while let Some(mut tasks) = next {
+            match snapshot.and_then(|snapshot| self.apply(owner, &snapshot, &mut tasks)) {
+                Ok(published) => {
+                    group.published = published.or(group.published);
+                    group.tasks.append(&mut tasks);
+                }
+                Err(error) => answer_all(tasks, &Err(error)),
             }
-            next = self.more_while_syncing(&decided);
+            next = self.more_while_syncing(&group.tasks);
+            // A store that fails now is not opened again before everybody in this group was told.
+            snapshot = self.store.failure().map_or_else(|| Ok(self.store.snapshot()), Err);
         }
-        drop(snapshot);
-        Decided { applied: group.apply(), tasks: decided }
+        group
+    }
+
+    /// Lets tasks decide, and applies what they decided.
+    fn apply(
+        &self,
+        owner: &mut Owner,
+        snapshot: &Snapshot,
+        tasks: &mut [Box<dyn Task>],
+    ) -> Result<Option<Published>, StoreError> {
+        let mut group = Group::new(self, owner, tasks.len());
+        for task in tasks {
+            let changes = task.decide(&group.latest(snapshot));
+            group.take(changes);
+        }
+        group.apply()
     }
 
     /// The tasks that join an open group; none once the disk is free, or once the group is to be closed.
@@ -131,23 +141,22 @@ impl Shared {
     }
 
     /// Passes a group on to the thread that waits for the disk. A lone writer has nobody who could use the time, so its group is made durable here.
-    fn hand_over(&self, group: Decided, writers: usize, disk: &SyncSender<Underway>) {
-        let applied = match group.applied {
-            Ok(applied) => applied,
-            Err(error) => return answer_all(group.tasks, &Err(error)),
-        };
+    fn hand_over(&self, group: Underway, writers: usize, disk: &SyncSender<Underway>) {
+        if group.tasks.is_empty() {
+            return;
+        }
         self.metrics.group(group.tasks.len());
         let mut queue = self.queue.lock();
         if writers <= 1 && !queue.syncing {
             drop(queue);
-            let outcome = self.settle(applied);
+            let outcome = self.settle(group.published);
             answer_all(group.tasks, &outcome);
             return self.prepare();
         }
         self.wait_for_disk(&mut queue);
         queue.syncing = true;
         drop(queue);
-        if let Err(lost) = disk.send(Underway { applied, tasks: group.tasks }) {
+        if let Err(lost) = disk.send(group) {
             self.queue.lock().syncing = false;
             answer_all(lost.0.tasks, &Err(stopping()));
         }
@@ -161,10 +170,10 @@ impl Shared {
 
     /// The life of the thread that waits for the disk.
     fn sync_groups(&self, groups: &Receiver<Underway>) {
-        for Underway { applied, tasks } in groups {
+        for Underway { published, tasks } in groups {
             let outcome = {
                 let _free = FreeOnExit(self);
-                self.settle(applied)
+                self.settle(published)
             };
             answer_all(tasks, &outcome);
             self.prepare();
@@ -178,8 +187,8 @@ impl Shared {
     }
 
     /// Makes a group durable and shows it to readers.
-    fn settle(&self, applied: Applied) -> Result<(), StoreError> {
-        let Some(published) = applied.published else {
+    fn settle(&self, published: Option<Published>) -> Result<(), StoreError> {
+        let Some(published) = published else {
             // It was decided after groups that may have failed since.
             return self.store.failure().map_or(Ok(()), Err);
         };

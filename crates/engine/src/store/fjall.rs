@@ -4,7 +4,7 @@
 //! memtables of its own, and one that is seldom written keeps all journals from being removed.
 //!
 //! Always true:
-//! - A batch goes to the journal first, then to the memtables. `sync` is one fdatasync of the journal.
+//! - A batch goes to the journal first, then to the memtables. `sync` is one fdatasync of the journal; batches are applied while it lasts.
 //! - A failed write or sync stops all further writes (`Failed`). The storage crate does the same ("poisoned"), but
 //!   does not tell the reason of a failure in its background threads, and does not recover by itself.
 //! - A disk that is nearly full is noticed before a batch touches the journal (`Full`), so it leaves no trace.
@@ -76,7 +76,7 @@ impl Default for StoreOptions {
 pub(crate) struct FjallStore {
     directory: Arc<Directory>,
     options: StoreOptions,
-    /// Held by whoever writes, syncs or reopens.
+    /// Held by whoever writes or reopens.
     writer: Mutex<Ahead>,
     instance: RwLock<Instance>,
     /// Why writes are stopped.
@@ -198,19 +198,17 @@ impl FjallStore {
         Ok(number)
     }
 
-    fn persist(&self) -> Result<(), StoreError> {
+    /// Hands what was applied so far to the operating system. Returns the journal in which it is, or at least the last of it: a journal is synced
+    /// before the next one is begun.
+    fn hand_out(&self, ahead: &mut Ahead) -> Result<Arc<File>, StoreError> {
         let instance = self.instance.read();
         let Instance::Running { database, .. } = &*instance else {
             return Err(self.stop("a reopening was not completed", None));
         };
-        self.options
-            .faults
-            .before_sync()
-            .map_err(fjall::Error::Io)
-            .and_then(|()| database.persist(PersistMode::SyncData))
-            .map_err(|error| self.stop("a sync failed", Some(error)))?;
-        self.last_synced_commit.store(self.last_commit.load(Relaxed), Relaxed);
-        Ok(())
+        database
+            .persist(PersistMode::Buffer)
+            .and_then(|()| Ok(ahead.newest_journal()?))
+            .map_err(|error| self.stop("a write failed", Some(error)))
     }
 
     /// Writes zeros ahead of the journal where they are due, and returns the file that they are in.
@@ -351,9 +349,16 @@ impl Store for FjallStore {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        let _writer = self.writer.lock();
+        let mut ahead = self.writer.lock();
         self.check_running()?;
-        self.persist()
+        let journal = self.hand_out(&mut ahead)?;
+        let number = self.last_commit.load(Relaxed);
+        // The next batches are applied meanwhile.
+        drop(ahead);
+        let synced = self.options.faults.before_sync().and_then(|()| journal.sync_data());
+        synced.map_err(|error| self.stop("a sync failed", Some(error.into())))?;
+        self.last_synced_commit.fetch_max(number, Relaxed);
+        Ok(())
     }
 
     fn prepare(&self) -> Result<(), StoreError> {

@@ -17,6 +17,7 @@ fn assert_not_found(answer: &Answer) {
 }
 
 fn assert_id(answer: &Answer) {
+    assert_eq!(answer.header("server"), Some("Server"));
     let id = answer.header("x-amzn-requestid").unwrap();
     assert_eq!(id.len(), 52);
     assert!(id.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()), "{id}");

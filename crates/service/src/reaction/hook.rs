@@ -6,6 +6,7 @@ use ring::hmac;
 
 use super::event::{due, outbox};
 use super::post::{Posted, Poster};
+use super::status::WaitingEvent;
 use crate::refusal::Refusal;
 use crate::service::Service;
 use crate::state;
@@ -60,7 +61,7 @@ impl Event {
     }
 }
 
-/// The events in the outbox; up to a time, those that are due by then.
+/// The first hundred events in the outbox; up to a time, those that are due by then.
 pub(super) async fn waiting(service: &Service, until: Option<i64>) -> Result<Vec<Item>, Refusal> {
     let key = outbox(service, "");
     let partition = key.key.get(state::PARTITION).cloned().unwrap_or(Value::Null);
@@ -73,11 +74,21 @@ pub(super) async fn waiting(service: &Service, until: Option<i64>) -> Result<Vec
     let query = Query {
         expression_attribute_values: Some(values),
         consistent_read: Some(true),
-        limit: until.map(|_| ROUND),
+        limit: Some(ROUND),
         ..Query::new(key.table, condition)
     };
     let Reply::Query(reply) = service.run(query).await? else { return Err(Refusal::strange("Query")) };
     Ok(reply.items.unwrap_or_default().iter().map(dynamo::StoredItem::decode).collect())
+}
+
+/// An event of the outbox, to be looked at.
+pub(super) fn shown(item: &Item) -> WaitingEvent {
+    let Event { id, url, attempts, .. } = Event::of(item);
+    let error = match item.get("error") {
+        Some(Value::S(error)) => Some(error.clone()),
+        _ => None,
+    };
+    WaitingEvent { id, url, attempts, error }
 }
 
 /// The headers of a delivery. The signature covers the time, so that an old delivery cannot be sent again as a new one.

@@ -17,8 +17,8 @@ const LETTERS_MAX: i32 = 100;
 pub struct ReactionStatus {
     /// The shards of the tables' streams that are not finished.
     pub shards: Vec<ShardStatus>,
-    /// Events that wait for being delivered.
-    pub events_waiting: usize,
+    /// Events that wait for being delivered, the next one first: the first hundred.
+    pub waiting: Vec<WaitingEvent>,
     /// What could not be applied or delivered, oldest first: the first hundred.
     pub dead_letters: Vec<DeadLetter>,
 }
@@ -34,6 +34,19 @@ pub struct ShardStatus {
     pub lag_milliseconds: Option<i64>,
     /// Effects that went to the dead letters.
     pub failures: u32,
+}
+
+/// An event that was not delivered yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingEvent {
+    /// The id of the event.
+    pub id: String,
+    /// Where it goes.
+    pub url: String,
+    /// How often it was sent in vain.
+    pub attempts: i64,
+    /// Why the last attempt failed.
+    pub error: Option<String>,
 }
 
 /// Something that could not be applied or delivered.
@@ -69,7 +82,7 @@ pub(super) async fn status(service: &Service) -> Result<ReactionStatus, Refusal>
             });
         }
     }
-    status.events_waiting = hook::waiting(service, None).await?.len();
+    status.waiting = hook::waiting(service, None).await?.iter().map(hook::shown).collect();
     status.dead_letters = dead_letters(service).await?;
     Ok(status)
 }

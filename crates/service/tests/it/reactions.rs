@@ -189,7 +189,9 @@ async fn events_are_signed_and_sent_until_they_arrive() {
     *world.receiver.down.lock().unwrap() = 2;
     world.reactions.catch_up().await.unwrap();
     assert_eq!(world.reactions.deliver().await.unwrap(), 0);
-    assert_eq!(world.reactions.status().await.unwrap().events_waiting, 2);
+    let waiting = world.reactions.status().await.unwrap().waiting;
+    let sent: Vec<_> = waiting.iter().map(|event| (event.attempts, event.error.as_deref())).collect();
+    assert_eq!(sent, [(1, Some("down")), (1, Some("down"))]);
     world.clock.advance_seconds(2);
     assert_eq!(world.reactions.deliver().await.unwrap(), 2);
     let got = world.receiver.got.lock().unwrap().clone();
@@ -223,7 +225,7 @@ async fn events_that_never_arrive_become_dead_letters() {
         world.clock.advance_seconds(1_800);
     }
     let status = world.reactions.status().await.unwrap();
-    assert_eq!(status.events_waiting, 0);
+    assert_eq!(status.waiting, []);
     let [letter] = status.dead_letters.as_slice() else { panic!("{status:?}") };
     assert_eq!((letter.what.as_str(), letter.error.as_str()), ("event", "down"));
     assert!(letter.body.as_ref().unwrap().contains("The lighthouse"));

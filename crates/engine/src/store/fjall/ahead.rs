@@ -54,6 +54,8 @@ struct Journal {
     file: Arc<File>,
     /// Where the next journal will be.
     next: PathBuf,
+    /// Whether writing ahead is known to help here.
+    is_prepared: bool,
     length: u64,
     /// No batch ends behind this place.
     written: u64,
@@ -82,15 +84,28 @@ impl Ahead {
     /// Whether there is something to extend. Asked once for each group.
     pub(super) fn is_due(&mut self) -> bool {
         let group_bytes = std::mem::take(&mut self.group_bytes);
-        if self.journal.as_ref().is_some_and(|journal| journal.next.exists()) {
-            self.journal = newest(&self.directory);
-        }
+        self.follow();
         let Some(journal) = &mut self.journal else { return false };
         // In a new journal that is more than there is, if some of it went to the one before.
         journal.written += group_bytes;
-        group_bytes <= GROUP_BYTES_MAX
+        journal.is_prepared
+            && group_bytes <= GROUP_BYTES_MAX
             && journal.prepared < journal.length
             && journal.written + LEFT_BYTES_MIN > journal.prepared
+    }
+
+    /// The journal that batches go to now, or went to until a moment ago.
+    pub(super) fn newest_journal(&mut self) -> io::Result<Arc<File>> {
+        self.follow();
+        let missing = || io::Error::new(io::ErrorKind::NotFound, "the journal cannot be opened");
+        self.journal.as_ref().map(|journal| journal.file.clone()).ok_or_else(missing)
+    }
+
+    /// Goes on to the next journal once it is there.
+    fn follow(&mut self) {
+        if self.journal.as_ref().is_none_or(|journal| journal.next.exists()) {
+            self.journal = newest(&self.directory);
+        }
     }
 
     /// Writes the next portion. Returns the file, to be synced, if there was a place for it.
@@ -109,17 +124,15 @@ impl Ahead {
     }
 }
 
-/// The newest journal, where writing ahead is known to help.
+/// The newest journal.
 fn newest(directory: &Path) -> Option<Journal> {
     let path = all_journals(directory).ok()?.pop()?;
     let number: u64 = path.file_stem()?.to_str()?.parse().ok()?;
     let file = File::options().write(true).open(&path).ok()?;
-    if !writes_in_place(&file) {
-        return None;
-    }
     let length = file.metadata().ok()?.len();
     let written = data_end(&file).ok()?;
     Some(Journal {
+        is_prepared: writes_in_place(&file),
         file: Arc::new(file),
         next: path.with_file_name(format!("{}.jnl", number + 1)),
         length,

@@ -36,6 +36,7 @@ impl Head<'_> {
         }
         head.push(b"\r\nx-amzn-requestid: ");
         head.push(self.request_id.as_bytes());
+        head.push(b"\r\nserver: Server");
         if self.closes {
             head.push(b"\r\nconnection: close");
         }
