@@ -224,3 +224,6 @@ impl Drop for CloseOnExit<'_> {
         answer_all(left, &Err(stopping()));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! What happens while a sync lasts, with a store whose syncs last as long as a test wants.
+
+use std::sync::mpsc::{Receiver, channel};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::super::{Changes, Committer};
+use super::*;
+use crate::fault::Fault;
+use crate::metrics::Metrics;
+use crate::options::Options;
+use crate::store::{Batch, MemoryStore, Space, Store};
+
+/// A store in memory; a sync ends when it is told to.
+struct Slow {
+    memory: MemoryStore,
+    disk: Mutex<Disk>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Disk {
+    syncs_begun: usize,
+    /// How the syncs end; until then they last.
+    outcome: Option<Result<(), StoreError>>,
+}
+
+impl Slow {
+    fn wait_until(&self, is_so: impl Fn(&Disk) -> bool) {
+        self.changed.wait_while(&mut self.disk.lock(), |disk| !is_so(disk));
+    }
+
+    fn end_syncs(&self, outcome: Result<(), StoreError>) {
+        self.disk.lock().outcome = Some(outcome);
+        self.changed.notify_all();
+    }
+}
+
+impl Store for Slow {
+    fn snapshot(&self) -> Snapshot {
+        self.memory.snapshot()
+    }
+
+    fn apply(&self, batch: Batch) -> Result<u64, StoreError> {
+        let number = self.memory.apply(batch);
+        // Under its lock, so that nobody who is about to wait misses it.
+        let _disk = self.disk.lock();
+        self.changed.notify_all();
+        number
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        let mut disk = self.disk.lock();
+        disk.syncs_begun += 1;
+        self.changed.notify_all();
+        self.changed.wait_while(&mut disk, |disk| disk.outcome.is_none());
+        disk.outcome.clone().unwrap_or(Ok(()))
+    }
+
+    fn reopen(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn failure(&self) -> Option<StoreError> {
+        self.disk.lock().outcome.clone().and_then(Result::err)
+    }
+
+    fn last_commit(&self) -> u64 {
+        self.memory.last_commit()
+    }
+
+    fn size_bytes(&self) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+}
+
+/// Two writers whose sync lasts (a lone one would have nobody else to let through), and eight that came while it did and were applied.
+fn ten_writers(store: &Arc<Slow>) -> (Committer, Receiver<Result<(), Fault>>) {
+    let committer = Committer::start(store.clone(), &Options::default(), Arc::new(Metrics::default()));
+    let committer = committer.unwrap();
+    let (sender, answers) = channel();
+    let write = |number: u8| {
+        let sender = sender.clone();
+        let decide = move |_: &super::super::Latest<'_>| {
+            let mut changes = Changes::default();
+            changes.batch.put(Space::Data, vec![number], vec![number]);
+            Ok(((), changes))
+        };
+        committer.submit(decide, move |outcome| sender.send(outcome).unwrap());
+    };
+    let owner = committer.shared.owner.lock();
+    write(0);
+    while !committer.shared.queue.lock().tasks.is_empty() {
+        std::thread::yield_now();
+    }
+    write(1);
+    drop(owner);
+    store.wait_until(|disk| disk.syncs_begun == 1);
+    (2..10).for_each(write);
+    store.wait_until(|_| store.memory.last_commit() == 3);
+    (committer, answers)
+}
+
+fn slow() -> Arc<Slow> {
+    Arc::new(Slow { memory: MemoryStore::new(), disk: Mutex::default(), changed: Condvar::new() })
+}
+
+#[test]
+fn what_comes_during_a_sync_is_applied_meanwhile_and_answered_after_its_own() {
+    let store = slow();
+    let (committer, answers) = ten_writers(&store);
+    assert!(answers.try_recv().is_err(), "nobody is told before anything is durable");
+    let key = [9_u8];
+    assert_eq!(committer.view().snapshot.get(Space::Data, &key).unwrap(), None, "nor shown it");
+    store.end_syncs(Ok(()));
+    for _ in 0..10 {
+        answers.recv().unwrap().unwrap();
+    }
+    assert_eq!(store.disk.lock().syncs_begun, 2);
+    assert!(committer.view().snapshot.get(Space::Data, &key).unwrap().is_some());
+}
+
+#[test]
+fn what_was_applied_during_a_sync_that_fails_fails_with_it() {
+    let store = slow();
+    let (_committer, answers) = ten_writers(&store);
+    // A full disk would let the store be opened again: not before these were told.
+    store.end_syncs(Err(StoreError::Failed {
+        reason: "no space".into(),
+        disk_was_full: true,
+        source: None,
+    }));
+    for _ in 0..10 {
+        answers.recv().unwrap().unwrap_err();
+    }
+}
