@@ -25,7 +25,7 @@ use dynamo::Item;
 
 pub use consequence::{Implied, ImpliedCopy, ItemChange, Refresh, Share, consequences, implied, refreshes};
 pub(crate) use item::physical_name;
-pub use item::{item_key, logical_item, recognise, stored_item};
+pub use item::{KeyTexts, item_key, logical_item, recognise, stored_item};
 pub use placeholders::holds;
 pub use query::{Page, bind_get, bind_query};
 pub use steps::{Write, bind_write};

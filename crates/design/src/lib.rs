@@ -28,7 +28,7 @@ mod template;
 mod texts;
 
 pub use bind::{
-    Bound, Context, Implied, ImpliedCopy, ItemChange, ItemKey, Known, Page, PlannedWrite, Problem,
+    Bound, Context, Implied, ImpliedCopy, ItemChange, ItemKey, KeyTexts, Known, Page, PlannedWrite, Problem,
     ProblemKind, Refresh, Share, Write, at, bind_get, bind_new, bind_query, bind_unread, bind_write, coerced,
     consequences, holds, implied, iso_milliseconds, item_key, logical_item, makes_alone, milliseconds_of,
     mismatch, put_at, recognise, refreshes, requests, stored_item, validate, validate_key,

@@ -3,6 +3,7 @@
 //! A key template stands for a set of texts: a sequence of parts, each a literal, a choice of literals, or a run of characters
 //! of one class with a least and a greatest length. Every question about keys is decided here and nowhere else:
 //!
+//! - can this be a key: [`Texts::contains`]
 //! - can two keys be equal: [`Texts::common`]
 //! - can a `begins_with` match: [`Texts::common`] with [`Texts::then_anything`]
 //! - can a comparison match: [`Texts::common_in_range`]
@@ -68,6 +69,11 @@ impl Texts {
         let mut parts = self.parts.clone();
         parts.push(Part::Run { chars: Chars::any(), min: 0, max: None });
         Texts::new(parts)
+    }
+
+    /// Whether this text is in the set.
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        self.automaton.contains(text)
     }
 
     /// A text that is in both sets, if there is one.

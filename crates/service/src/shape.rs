@@ -6,7 +6,7 @@ mod face;
 
 use std::collections::BTreeMap;
 
-use design::{CheckedDesign, Entity as Declared, MapType, Piece, Template, Type};
+use design::{CheckedDesign, Entity as Declared, KeyTexts, MapType, Piece, Template, Type};
 use dynamo::{Item, Shape, StoredItem, Value, ValueRef};
 
 use face::Face;
@@ -40,7 +40,17 @@ struct Candidate {
     entity: usize,
     constants: Vec<(String, Value)>,
     /// For each key attribute, in the order of the table's key, the templates that write it.
-    keys: Vec<(String, Vec<Outline>)>,
+    outlines: Vec<Vec<Outline>>,
+    /// The keys exactly: they take longer to compare with.
+    keys: KeyTexts,
+}
+
+/// An attribute of an item's key, as far as entities differ by it.
+#[derive(Clone, Copy)]
+enum KeyPart<'a> {
+    Text(&'a str),
+    Other,
+    Missing,
 }
 
 impl Shapes {
@@ -55,7 +65,7 @@ impl Shapes {
             let mut candidates = candidates
                 .by_ref()
                 .filter(|(_, entity)| entity.table == table.name.value)
-                .map(|(number, entity)| candidate(number, entity))
+                .map(|(number, entity)| Candidate::of(design, number, entity))
                 .collect::<Vec<_>>();
             candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.constants.len()));
             TableShape {
@@ -81,9 +91,13 @@ impl Shapes {
         physical: &str,
         stored: &Item,
     ) -> Option<&'d Declared> {
-        let table = self.table(physical)?;
-        let number = table.entity(design, |candidate| candidate.admits(stored), || stored.clone())?;
-        design.entities.get(number)
+        let key = |name: &str| match stored.get(name) {
+            Some(Value::S(text)) => KeyPart::Text(text),
+            Some(_) => KeyPart::Other,
+            None => KeyPart::Missing,
+        };
+        let has = |name: &str, value: &Value| stored.get(name) == Some(value);
+        design.entities.get(self.table(physical)?.entity(key, has)?)
     }
 
     /// An item of a table with the entity that it is; none if it is of no entity.
@@ -93,10 +107,13 @@ impl Shapes {
         table: &TableShape,
         stored: StoredItem,
     ) -> Option<Found<'s>> {
-        // The key is looked up once, not for each entity that it could be of.
-        let keys = table.key.iter().map(|name| stored.get(name).map(ValueRef::shape)).collect::<Vec<_>>();
-        let admits = |candidate: &Candidate| candidate.admits_stored(&keys, &stored);
-        let number = table.entity(design, admits, || stored.decode())?;
+        let key = |name: &str| match stored.get(name).map(ValueRef::shape) {
+            Some(Shape::S(text)) => KeyPart::Text(text),
+            Some(_) => KeyPart::Other,
+            None => KeyPart::Missing,
+        };
+        let has = |name: &str, value: &Value| stored.get(name).is_some_and(|found| is(found, value));
+        let number = table.entity(key, has)?;
         Some(Found::new(design, design.entities.get(number)?, self.faces.get(number)?, stored))
     }
 }
@@ -115,31 +132,22 @@ impl Shapes {
 }
 
 impl TableShape {
-    /// The number of the entity that an item is. The whole check of keys is costly, so it is done only where constants and the outlines of keys
-    /// leave more than one.
-    fn entity(
+    /// The number of the entity that an item is, by the attributes of its key, which are looked up once, and by its constants. Keys are compared
+    /// exactly only where constants and the outlines of keys leave more than one.
+    fn entity<'a>(
         &self,
-        design: &CheckedDesign,
-        admits: impl Fn(&Candidate) -> bool,
-        decoded: impl FnOnce() -> Item,
+        key: impl Fn(&str) -> KeyPart<'a>,
+        has: impl Fn(&str, &Value) -> bool,
     ) -> Option<usize> {
-        let mut possible = self.candidates.iter().filter(|candidate| admits(candidate));
+        let key = self.key.iter().map(|name| key(name)).collect::<Vec<_>>();
+        let mut possible = self.candidates.iter().filter(|candidate| {
+            candidate.is_like(&key) && candidate.constants.iter().all(|(name, value)| has(name, value))
+        });
         let first = possible.next()?;
-        if possible.next().is_none() {
-            return Some(first.entity);
-        }
-        let name = &design::recognise(design, &self.name, &decoded())?.name.value;
-        design.entities.iter().position(|entity| entity.name.value == *name)
+        let Some(second) = possible.next() else { return Some(first.entity) };
+        let exact = [first, second].into_iter().chain(possible).filter(|candidate| candidate.has_key(&key));
+        exact.max_by_key(|candidate| (candidate.constants.len(), candidate.entity)).map(|found| found.entity)
     }
-}
-
-fn candidate(number: usize, entity: &Declared) -> Candidate {
-    let keys = entity.key.parts.iter().map(|part| {
-        let outlines = part.choices.iter().map(|choice| Outline::of(&choice.template.value));
-        (part.attribute.value.clone(), outlines.collect())
-    });
-    let constants = entity.constants.iter().map(|(name, value)| (name.value.clone(), value.clone()));
-    Candidate { entity: number, constants: constants.collect(), keys: keys.collect() }
 }
 
 /// The literals of a template in their order, with anything between them.
@@ -180,24 +188,36 @@ impl Outline {
 }
 
 impl Candidate {
-    fn admits(&self, stored: &Item) -> bool {
-        let has_constants = self.constants.iter().all(|(name, value)| stored.get(name) == Some(value));
-        has_constants
-            && self.keys.iter().all(|(name, choices)| match stored.get(name) {
-                Some(Value::S(text)) => choices.iter().any(|outline| outline.fits(text)),
-                Some(_) => true,
-                None => false,
-            })
+    fn of(design: &CheckedDesign, number: usize, entity: &Declared) -> Candidate {
+        let outlines = entity.key.parts.iter().map(|part| {
+            let outlines = part.choices.iter().map(|choice| Outline::of(&choice.template.value));
+            outlines.collect()
+        });
+        let constants = entity.constants.iter().map(|(name, value)| (name.value.clone(), value.clone()));
+        Candidate {
+            entity: number,
+            constants: constants.collect(),
+            outlines: outlines.collect(),
+            keys: KeyTexts::of(design, entity),
+        }
     }
 
-    /// The same for a stored item with this key, in the order of the table's.
-    fn admits_stored(&self, key: &[Option<Shape<'_>>], stored: &StoredItem) -> bool {
-        let is_there = |name: &str, value: &Value| stored.get(name).is_some_and(|found| is(found, value));
-        self.keys.iter().zip(key).all(|((_, choices), found)| match found {
-            Some(Shape::S(text)) => choices.iter().any(|outline| outline.fits(text)),
-            Some(_) => true,
-            None => false,
-        }) && self.constants.iter().all(|(name, value)| is_there(name, value))
+    /// Whether a key has the outlines of this entity's.
+    fn is_like(&self, key: &[KeyPart<'_>]) -> bool {
+        self.outlines.iter().zip(key).all(|(choices, part)| match part {
+            KeyPart::Text(text) => choices.iter().any(|outline| outline.fits(text)),
+            KeyPart::Other => true,
+            KeyPart::Missing => false,
+        })
+    }
+
+    /// Whether it is a key of this entity.
+    fn has_key(&self, key: &[KeyPart<'_>]) -> bool {
+        key.iter().enumerate().all(|(place, part)| match part {
+            KeyPart::Text(text) => self.keys.admit(place, text),
+            KeyPart::Other => true,
+            KeyPart::Missing => false,
+        })
     }
 }
 

@@ -129,21 +129,38 @@ pub fn recognise<'d>(design: &'d Design, table: &str, stored: &Item) -> Option<&
 
 fn has_key_of(design: &Design, entity: &Entity, stored: &Item) -> bool {
     let Some(table) = design.table(&entity.table) else { return false };
-    entity.key.parts.iter().zip(table.key_attributes()).all(|(part, key)| {
-        match stored.get(&part.attribute.value) {
-            Some(Value::S(text)) if key.key_type == KeyType::S => part.choices.iter().any(|choice| {
-                let written = template_texts(
-                    entity,
-                    &choice.template.value,
-                    &design.delimiters,
-                    Strings::WithoutDelimiters,
-                );
-                written.common(&Texts::new(vec![Part::Literal(text.clone())])).is_some()
-            }),
-            Some(value) => value.value_type() == key.key_type.value_type(),
-            None => false,
-        }
+    let texts = KeyTexts::of(design, entity);
+    let mut parts = entity.key.parts.iter().zip(table.key_attributes()).enumerate();
+    parts.all(|(place, (part, key))| match stored.get(&part.attribute.value) {
+        Some(Value::S(text)) if key.key_type == KeyType::S => texts.admit(place, text),
+        Some(value) => value.value_type() == key.key_type.value_type(),
+        None => false,
     })
+}
+
+/// The keys that items of an entity can have, made once to be compared with many.
+#[derive(Debug)]
+pub struct KeyTexts {
+    /// For each attribute of the key, what its templates can write.
+    parts: Vec<Vec<Texts>>,
+}
+
+impl KeyTexts {
+    /// The keys of an entity.
+    pub fn of(design: &Design, entity: &Entity) -> KeyTexts {
+        let written =
+            |template| template_texts(entity, template, &design.delimiters, Strings::WithoutDelimiters);
+        let parts = entity.key.parts.iter().map(|part| {
+            let choices = part.choices.iter().map(|choice| written(&choice.template.value));
+            choices.collect()
+        });
+        KeyTexts { parts: parts.collect() }
+    }
+
+    /// Whether the attribute at this place of the key, partition first, can have this text.
+    pub fn admit(&self, place: usize, text: &str) -> bool {
+        self.parts.get(place).is_some_and(|choices| choices.iter().any(|texts| texts.contains(text)))
+    }
 }
 
 /// The values of the slots in a text that the template wrote. Slots whose format keeps only a part of the value are left out.

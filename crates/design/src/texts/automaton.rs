@@ -131,6 +131,23 @@ impl Automaton {
         next.iter().filter_map(|state| Some((*state, self.reads.get(*state)?)))
     }
 
+    /// Whether this is a text of the set: all ways to read it at once.
+    pub(super) fn contains(&self, text: &str) -> bool {
+        let (mut here, mut next) = (vec![0], Vec::new());
+        for c in text.chars() {
+            next.clear();
+            for state in &here {
+                next.extend(
+                    self.steps(*state).filter(|(_, chars)| chars.contains(c)).map(|(state, _)| state),
+                );
+            }
+            next.sort_unstable();
+            next.dedup();
+            std::mem::swap(&mut here, &mut next);
+        }
+        here.into_iter().any(|state| self.accepts(state))
+    }
+
     pub(super) fn common(&self, other: &Automaton) -> Option<String> {
         walk(
             (0, 0),

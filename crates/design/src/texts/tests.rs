@@ -167,6 +167,7 @@ proptest! {
     #[test]
     fn a_text_made_from_the_parts_is_in_the_set((parts, text) in sequence()) {
         let set = Texts::new(parts);
+        prop_assert!(set.contains(&text));
         prop_assert!(text.is_empty() || set.common(&single(&text)).is_some());
         let range = Range { low: Some(set.floor()), high: Some(set.ceiling()) };
         prop_assert!(text.is_empty() || single(&text).common_in_range(&range).is_some(), "{:?}", range);
@@ -175,7 +176,9 @@ proptest! {
     #[test]
     fn a_text_is_in_the_set_exactly_if_it_can_be_cut_into_the_parts((parts, _) in sequence(), text in "[a-c#]{1,6}") {
         let can = ways(&parts, &text) > 0;
-        prop_assert_eq!(Texts::new(parts).common(&single(&text)).is_some(), can);
+        let set = Texts::new(parts);
+        prop_assert_eq!(set.contains(&text), can);
+        prop_assert_eq!(set.common(&single(&text)).is_some(), can);
     }
 
     #[test]

@@ -29,6 +29,7 @@ use std::sync::{
 };
 use std::{fs::File, path::Path, time::Duration};
 
+use fjall::compaction::Leveled;
 use fjall::{AbstractTree as _, Database, Keyspace, OwnedWriteBatch as WriteBatch, PersistMode};
 use parking_lot::{Mutex, RwLock};
 
@@ -156,6 +157,23 @@ impl FjallStore {
         }
     }
 
+    /// Opens a database that nobody flushes or merges, as it is while the storage crate overlooks that there is something to merge.
+    #[cfg(test)]
+    pub(crate) fn open_without_background(path: &Path) -> FjallStore {
+        let directory = Arc::new(Directory::open(path).unwrap().0);
+        let opened = open::open_without_background(&directory);
+        FjallStore::new(directory, StoreOptions::default(), opened)
+    }
+
+    /// Has everything applied so far written into a table, by this thread, and says how many runs of tables wait to be merged.
+    #[cfg(test)]
+    pub(crate) fn flush_here(&self) -> usize {
+        let Instance::Running { reader, .. } = &*self.instance.read() else { return 0 };
+        let tree = &reader.keyspace().tree;
+        tree.flush_active_memtable(0).unwrap();
+        tree.l0_run_count()
+    }
+
     /// Has everything applied so far written into a table.
     #[cfg(test)]
     pub(crate) fn flush_to_table(&self) {
@@ -242,9 +260,26 @@ impl FjallStore {
     fn wait_for_background_work(&self, database: &Database, reader: &Reader) -> Result<(), StoreError> {
         while is_behind(reader.keyspace()) {
             self.check_background(database)?;
+            if database.active_compactions() == 0 && database.outstanding_flushes() == 0 {
+                self.merge(reader)?;
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
+    }
+
+    /// Merges tables here and now.
+    ///
+    /// The storage crate looks for something to merge after each flush only, and overlooks what comes to be during a long merge. When writes wait
+    /// because of that there are no more flushes: they would wait for ever.
+    fn merge(&self, reader: &Reader) -> Result<(), StoreError> {
+        // Versions that nobody sees any more stay; the next merge removes them.
+        let oldest_seen = 0;
+        reader
+            .keyspace()
+            .tree
+            .compact(Arc::new(Leveled::default()), oldest_seen)
+            .map_err(|error| self.stop("merging tables failed", Some(error.into())))
     }
 
     /// Buffered persisting does nothing much, but it says whether a background thread has failed.

@@ -129,11 +129,7 @@ fn what_was_applied_during_a_sync_that_fails_fails_with_it() {
     let store = slow();
     let (_committer, answers) = ten_writers(&store);
     // A full disk would let the store be opened again: not before these were told.
-    store.end_syncs(Err(StoreError::Failed {
-        reason: "no space".into(),
-        disk_was_full: true,
-        source: None,
-    }));
+    store.end_syncs(Err(StoreError::Failed { reason: "no space".into(), disk_was_full: true, source: None }));
     for _ in 0..10 {
         answers.recv().unwrap().unwrap_err();
     }

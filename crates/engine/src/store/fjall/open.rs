@@ -102,6 +102,10 @@ fn start(
         tail::examine_journals(&directory.database())?;
     }
     let database = start_database(directory, options)?;
+    opened(directory, creation, database)
+}
+
+fn opened(directory: &Arc<Directory>, creation: Creation, database: Database) -> Result<Opened, StoreError> {
     if creation == Creation::Complete && !database.keyspace_exists(KEYSPACE) {
         return Err(StoreError::corrupt("its keyspace is missing"));
     }
@@ -109,6 +113,13 @@ fn start(
         database.keyspace(KEYSPACE, keyspace_options).map_err(|error| open_error(directory, error))?;
     let last_commit = commits::last_commit(&read_ring(&keyspace)?)?;
     Ok(Opened { database, reader: Arc::new(Reader::new(keyspace, directory.clone())), last_commit })
+}
+
+/// Opens a database that nobody flushes or merges.
+#[cfg(test)]
+pub(super) fn open_without_background(directory: &Arc<Directory>) -> Opened {
+    let builder = builder(&directory.database(), 1 << 20).worker_threads_unchecked(0);
+    opened(directory, Creation::Complete, builder.open().unwrap()).unwrap()
 }
 
 /// Has the storage crate make an empty database.

@@ -355,3 +355,17 @@ fn fill(store: &FjallStore, acknowledged: &mut Vec<u64>, from: u64) -> StoreErro
     }
     unreachable!("the disk is never full")
 }
+
+#[test]
+fn writes_that_wait_for_merging_do_not_wait_for_ever() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()).unwrap());
+    let store = FjallStore::open_without_background(directory.path());
+    for number in 0..24 {
+        put(&store, number).unwrap();
+        assert_eq!(store.flush_here(), usize::try_from(number).unwrap() + 1);
+    }
+    put(&store, 24).unwrap();
+    assert_has(&store, 0..25);
+    assert!(store.flush_here() < 24);
+}
