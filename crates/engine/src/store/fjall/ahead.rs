@@ -52,6 +52,7 @@ pub(super) struct Ahead {
 
 struct Journal {
     file: Arc<File>,
+    path: PathBuf,
     /// Where the next journal will be.
     next: PathBuf,
     /// Whether writing ahead is known to help here.
@@ -101,9 +102,10 @@ impl Ahead {
         self.journal.as_ref().map(|journal| journal.file.clone()).ok_or_else(missing)
     }
 
-    /// Goes on to the next journal once it is there.
+    /// Goes on to the newest journal once this one is not it any more. Journals are removed in their order, so while this one is there and the next
+    /// is not, it is the newest; where nobody looked for long, both may be gone.
     fn follow(&mut self) {
-        if self.journal.as_ref().is_none_or(|journal| journal.next.exists()) {
+        if self.journal.as_ref().is_none_or(|journal| journal.next.exists() || !journal.path.exists()) {
             self.journal = newest(&self.directory);
         }
     }
@@ -135,8 +137,29 @@ fn newest(directory: &Path) -> Option<Journal> {
         is_prepared: writes_in_place(&file),
         file: Arc::new(file),
         next: path.with_file_name(format!("{}.jnl", number + 1)),
+        path,
         length,
         written,
         prepared: written,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_journal_is_found_where_several_came_and_went_meanwhile() {
+        let directory = tempfile::tempdir().unwrap();
+        let journal = |number: u64| directory.path().join(format!("{number}.jnl"));
+        std::fs::write(journal(4), [1; 4]).unwrap();
+        let mut ahead = Ahead::new(directory.path().to_path_buf());
+        assert_eq!(ahead.newest_journal().unwrap().metadata().unwrap().len(), 4);
+        std::fs::write(journal(5), [1; 5]).unwrap();
+        assert_eq!(ahead.newest_journal().unwrap().metadata().unwrap().len(), 5);
+        std::fs::write(journal(9), [1; 9]).unwrap();
+        std::fs::remove_file(journal(4)).unwrap();
+        std::fs::remove_file(journal(5)).unwrap();
+        assert_eq!(ahead.newest_journal().unwrap().metadata().unwrap().len(), 9);
+    }
 }
