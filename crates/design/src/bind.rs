@@ -49,7 +49,7 @@ pub struct Context<'a> {
 }
 
 /// An item of a table, by its key.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ItemKey {
     /// The table, by its name in DynamoDB.
     pub table: String,

@@ -24,7 +24,7 @@ pub use value::{
 };
 pub(crate) use wire::{HoldsFaults, Listed, Look, Wire};
 pub(crate) use write::write_comma;
-pub use write::write_text;
+pub use write::{write_text, write_text_bytes};
 
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ pub use arn::{backup_arn, index_arn, stream_arn, table_arn, table_name_in_arn, t
 pub use error::{ApiError, CancellationReason, ErrorKind};
 pub use json::{
     Fault, Faults, ValueFault, check_attribute_name, read_item, write_change_line, write_export_line,
-    write_item, write_stored_item, write_stored_value, write_text, write_value,
+    write_item, write_stored_item, write_stored_value, write_text, write_text_bytes, write_value,
 };
 pub use key::{KeyType, KeyValue, PARTITION_KEY_BYTES_MAX, SORT_KEY_BYTES_MAX, take_key_value};
 pub use number::{DIGITS_MAX, ENCODED_BYTES_MAX, Number, NumberError, NumberRef};

@@ -215,7 +215,7 @@ impl<'a> ValueRef<'a> {
     }
 
     /// The bytes of a text. They are UTF-8 as they were when they were stored; nobody looks again.
-    pub(crate) fn text_bytes(self) -> Option<&'a [u8]> {
+    pub fn text_bytes(self) -> Option<&'a [u8]> {
         self.bytes.split_first().filter(|(tag, _)| **tag == TAG_S).map(|(_, text)| text)
     }
 
@@ -372,8 +372,9 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// The attributes with their names as bytes.
-    pub(crate) fn raw(mut self) -> impl Iterator<Item = (&'a [u8], ValueRef<'a>)> {
+    /// The attributes with their names as bytes, for those who only compare and write them: they are UTF-8 as they were when they were
+    /// stored, and nobody looks again.
+    pub fn raw(mut self) -> impl Iterator<Item = (&'a [u8], ValueRef<'a>)> {
         std::iter::from_fn(move || {
             let name = take_part(&mut self.bytes)?;
             let bytes = take_part(&mut self.bytes)?;

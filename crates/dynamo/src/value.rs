@@ -16,7 +16,7 @@ pub type Map = BTreeMap<String, Value>;
 pub type Item = Map;
 
 /// One attribute value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// Text; may be empty, except in a key.
     S(String),

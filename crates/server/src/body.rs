@@ -42,6 +42,14 @@ pub(crate) struct RequestBody {
     share: Share,
 }
 
+impl RequestBody {
+    /// A body that is too small to count, or none.
+    pub(crate) fn small(bytes: Bytes, budget: &Budget) -> RequestBody {
+        debug_assert!(bytes.len() <= SMALL_BODY_BYTES, "the caller reads no more");
+        RequestBody { bytes, share: budget.share() }
+    }
+}
+
 /// Memory for large bodies, shared by all connections.
 #[derive(Clone)]
 pub(crate) struct Budget {

@@ -1,5 +1,5 @@
-//! One HTTP request that hyper read, and its answer: any request, on any path, in any form. Ordinary requests of the DynamoDB protocols on
-//! HTTP/1.1 do not come here (`connection/plain.rs`); both have their operation run by `operation.rs`.
+//! One HTTP request that hyper read, and its answer: any request, on any path, in any form. Ordinary requests on HTTP/1.1 do not come here
+//! (`connection/plain.rs`); both have their operation run by `operation.rs`, or their page answered by `pages.rs`.
 
 use std::time::Instant;
 
@@ -55,10 +55,10 @@ async fn route(
     body: Incoming,
 ) -> Answer {
     if head_bytes(head) > HEAD_BYTES_MAX {
-        return closing(head, plain(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, Bytes::new()));
+        return closing(head.version, plain(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, Bytes::new()));
     }
     if pages::is_for_pages(service, head) {
-        return pages::respond(service, activity, head, body).await;
+        return pages::respond(service, activity, head.clone(), body).await;
     }
     match (&head.method, head.uri.path()) {
         (&Method::POST, _) if !service.dynamodb => not_found(),
@@ -152,8 +152,8 @@ fn error_answer(status: StatusCode, error: &ApiError) -> Answer {
 }
 
 /// Also closes the connection: what follows on it cannot be trusted to be a request.
-pub(crate) fn closing(head: &Parts, mut answer: Answer) -> Answer {
-    if head.version < Version::HTTP_2 {
+pub(crate) fn closing<B>(version: Version, mut answer: Response<B>) -> Response<B> {
+    if version < Version::HTTP_2 {
         answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     answer
@@ -170,7 +170,7 @@ fn refuse_body(service: &Service, head: &Parts, error: BodyError) -> Answer {
     service.metrics.refused();
     let mut out = buffers::output();
     let answered = operation::refuse(error, &mut out);
-    closing(head, whole(&answered, buffers::freeze(out)))
+    closing(head.version, whole(&answered, buffers::freeze(out)))
 }
 
 fn health(service: &Service) -> Answer {

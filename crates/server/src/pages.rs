@@ -19,11 +19,11 @@ use hyper::header::{
     ALLOW, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, ORIGIN, VARY, WWW_AUTHENTICATE,
 };
 use hyper::http::request::Parts;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Version};
 
 use crate::authentication;
-use crate::body::{self, BodyError};
-use crate::compression;
+use crate::body::{self, BodyError, RequestBody};
+use crate::compression::{self, Coding};
 use crate::connection::Activity;
 use crate::credentials::Access;
 use crate::head::{Head, Headers};
@@ -54,30 +54,51 @@ pub(crate) fn is_for_pages(service: &Service, head: &Parts) -> bool {
     if head.method == Method::OPTIONS && head.headers.contains_key(ORIGIN) {
         return false;
     }
-    service.pages.as_ref().is_some_and(|pages| (path != "/" || is_read) && pages.has(path))
+    (path != "/" || is_read) && has(service, path)
 }
 
-/// Answers a request for a page.
-pub(crate) async fn respond(service: &Service, activity: &Activity, head: &Parts, body: Incoming) -> Answer {
+/// Whether there are pages on a path.
+pub(crate) fn has(service: &Service, path: &str) -> bool {
+    service.pages.as_ref().is_some_and(|pages| pages.has(path))
+}
+
+/// Reads the body of a request for a page, and answers it.
+pub(crate) async fn respond(service: &Service, activity: &Activity, head: Parts, body: Incoming) -> Answer {
     let started = Instant::now();
     activity.reads_body();
     let body = body::read(body, &service.budget, service.limits.body).await;
     activity.works();
+    answer(service, head, body, started).await.map(Full::new)
+}
+
+/// Answers a request for a page whose body was read, or could not be.
+pub(crate) async fn answer(
+    service: &Service,
+    head: Parts,
+    body: Result<RequestBody, BodyError>,
+    started: Instant,
+) -> Response<Bytes> {
+    let (method, uri, version) = (head.method.clone(), head.uri.clone(), head.version);
+    let coding = compression::wanted(Headers::Map(&head.headers));
     let answer = match admitted(service, head, body) {
-        Ok(request) => {
-            let answer = answered(service, request).await;
-            finished(head, answer).await
-        }
-        Err(Refused::Body(error)) => closing(head, whole(body_problem(error))),
-        Err(Refused::Sender(problem)) => whole(*problem),
+        Ok(request) => finished(coding, answered(service, request).await).await,
+        Err(Refused::Body(error)) => closing(version, body_problem(error)),
+        Err(Refused::Sender(problem)) => *problem,
     };
     let (status, time) = (answer.status().as_u16(), started.elapsed());
     service.metrics.page(status);
     if status >= 500 {
-        tracing::warn!(method = %head.method, path = head.uri.path(), status, ?time, "page failed");
+        tracing::warn!(%method, path = uri.path(), status, ?time, "page failed");
     } else {
-        tracing::debug!(method = %head.method, path = head.uri.path(), status, ?time, "page");
+        tracing::debug!(%method, path = uri.path(), status, ?time, "page");
     }
+    answer
+}
+
+/// The answer to a request whose body did not arrive in time. Nothing may follow it.
+pub(crate) fn too_slow(service: &Service) -> Response<Bytes> {
+    let answer = closing(Version::HTTP_11, body_problem(BodyError::TooSlow));
+    service.metrics.page(answer.status().as_u16());
     answer
 }
 
@@ -90,20 +111,16 @@ enum Refused {
 /// The request as the pages get it, if its sender may ask for it.
 fn admitted(
     service: &Service,
-    head: &Parts,
-    body: Result<body::RequestBody, BodyError>,
+    head: Parts,
+    body: Result<RequestBody, BodyError>,
 ) -> Result<Request<Bytes>, Refused> {
     let mut body = body.map_err(Refused::Body)?;
-    let access = access(service, head, &body.bytes).map_err(Refused::Sender)?;
+    let access = access(service, &head, &body.bytes).map_err(Refused::Sender)?;
     if access == Access::ReadOnly && !matches!(head.method, Method::GET | Method::HEAD) {
         return Err(Refused::Sender(Box::new(read_only())));
     }
     let inflated = body::inflate(&head.headers, &mut body).map_err(Refused::Body)?;
-    let mut request = Request::new(inflated.unwrap_or(body.bytes));
-    request.method_mut().clone_from(&head.method);
-    request.uri_mut().clone_from(&head.uri);
-    request.headers_mut().clone_from(&head.headers);
-    Ok(request)
+    Ok(Request::from_parts(head, inflated.unwrap_or(body.bytes)))
 }
 
 /// What the sender of a request may do.
@@ -161,19 +178,17 @@ fn failed() -> Response<Bytes> {
 }
 
 /// The answer as it is sent: compressed for whoever asks, and not cached by those in between.
-async fn finished(head: &Parts, answer: Response<Bytes>) -> Answer {
+async fn finished(coding: Option<Coding>, answer: Response<Bytes>) -> Response<Bytes> {
+    if coding.is_none() {
+        return answer;
+    }
     let (mut parts, body) = answer.into_parts();
-    let coding = compression::wanted(Headers::Map(&head.headers));
     let mut body = Vec::from(body);
     if let Some(encoding) = compression::compress(coding, &mut body, 0).await {
         parts.headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
         parts.headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
     }
-    Response::from_parts(parts, Full::new(body.into()))
-}
-
-fn whole(answer: Response<Bytes>) -> Answer {
-    answer.map(Full::new)
+    Response::from_parts(parts, body.into())
 }
 
 fn unauthorized(detail: &str) -> Box<Response<Bytes>> {

@@ -162,6 +162,16 @@ impl Service {
         input: Item,
         given: WriteOptions,
     ) -> Result<Written, Refusal> {
+        self.carry_out(operation, input, given).await.map(Written::from)
+    }
+
+    /// The same, with what it left as it stands in the table.
+    pub(crate) async fn carry_out(
+        &self,
+        operation: &str,
+        input: Item,
+        given: WriteOptions,
+    ) -> Result<Done<'_>, Refusal> {
         let Some(found) = self.design().operation(operation) else {
             return Err(Refusal::unknown("operation", operation));
         };
@@ -172,7 +182,7 @@ impl Service {
             return crate::write::chunk::operate(self, found, input, given.idempotency_key).await;
         }
         let write = Write::Operation { name: operation, inputs: input, part: None };
-        crate::write::carry_out(self, write, given.idempotency_key).await.map(Written::from)
+        crate::write::carry_out(self, write, given.idempotency_key).await
     }
 
     pub(crate) fn entity(&self, name: &str) -> Result<&design::Entity, Refusal> {

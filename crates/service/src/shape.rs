@@ -246,11 +246,6 @@ fn own(entity: &Declared, mut stored: Item) -> Item {
     stored
 }
 
-/// A stored item as it is answered.
-pub(crate) fn entity(design: &CheckedDesign, entity: &Declared, stored: Item) -> Entity {
-    answered(entity, whole(design, entity, stored))
-}
-
 /// A whole item as it is answered.
 pub(crate) fn answered(entity: &Declared, mut item: Item) -> Entity {
     let version = entity.attributes.iter().find(|attribute| attribute.kind == Type::Version);

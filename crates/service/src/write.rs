@@ -17,7 +17,7 @@ use crate::answer::{Entity, Written};
 use crate::ids::Ids;
 use crate::refusal::Refusal;
 use crate::service::Service;
-use crate::shape::{self, Found};
+use crate::shape::Found;
 
 pub(crate) use refuse::problems;
 pub(crate) use send::{Sent, send};
@@ -43,6 +43,7 @@ pub(crate) struct Done<'s> {
 }
 
 /// What a write left of one item.
+#[derive(Clone)]
 pub(crate) enum Left<'s> {
     /// As it stands in the table: it is answered without becoming a tree.
     Stored(Found<'s>),
@@ -56,13 +57,18 @@ impl From<Written> for Done<'_> {
     }
 }
 
-impl From<Done<'_>> for Written {
-    fn from(done: Done<'_>) -> Written {
-        let items = done.items.into_iter().map(|left| match left {
+impl From<Left<'_>> for Entity {
+    fn from(left: Left<'_>) -> Entity {
+        match left {
             Left::Stored(found) => found.answered(&[]),
             Left::Told(entity) => entity,
-        });
-        Written { items: items.collect(), repeated: done.repeated }
+        }
+    }
+}
+
+impl From<Done<'_>> for Written {
+    fn from(done: Done<'_>) -> Written {
+        Written { items: done.items.into_iter().map(Entity::from).collect(), repeated: done.repeated }
     }
 }
 
@@ -78,24 +84,24 @@ pub(crate) async fn carry_out<'s>(
             if design::makes_alone(service.design(), declared) {
                 return alone::create(service, declared, attributes).await;
             }
-            attempts(service, &Write::Create { entity, attributes }).await.map(Done::from)
+            attempts(service, &Write::Create { entity, attributes }).await
         }
         (write, None) => match alone::change(service, &write).await? {
             Some(done) => Ok(done),
-            None => attempts(service, &write).await.map(Done::from),
+            None => attempts(service, &write).await,
         },
-        (write, Some(key)) => outcome::once(service, &write, &key).await.map(Done::from),
+        (write, Some(key)) => outcome::once(service, &write, &key).await,
     }
 }
 
-async fn attempts(service: &Service, write: &Write<'_>) -> Result<Written, Refusal> {
+async fn attempts<'s>(service: &'s Service, write: &Write<'_>) -> Result<Done<'s>, Refusal> {
     let seed = service.options().random.bytes();
     for attempt in 0..service.options().attempts_max {
         let ids = Ids::new(&seed, service.now_milliseconds());
         let mut plan = plan(service, write, &ids).await?;
         let items = left(service, &mut plan.writes);
         match send(service, plan, Vec::new()).await? {
-            Sent::Done => return Ok(Written { items, repeated: false }),
+            Sent::Done => return Ok(Done { items, repeated: false }),
             Sent::Lost | Sent::ExtraFailed => crate::backoff::pause(service, attempt).await,
         }
     }
@@ -139,11 +145,12 @@ pub(crate) async fn bind(
     Err(Refusal::Internal("a write never knows enough".to_owned()))
 }
 
-/// Takes the items that steps leave out of their writes, as they are answered.
-pub(crate) fn left(service: &Service, writes: &mut [PlannedWrite]) -> Vec<Entity> {
+/// Takes the items that steps leave out of their writes.
+fn left<'s>(service: &'s Service, writes: &mut [PlannedWrite]) -> Vec<Left<'s>> {
     let left = writes.iter_mut().filter_map(|write| {
+        let stored = write.after.take()?;
         let entity = service.design().entity(&write.entity)?;
-        Some(shape::entity(service.design(), entity, write.after.take()?))
+        service.inner.shapes.of_entity(service.design(), entity, stored).map(Left::Stored)
     });
     left.collect()
 }

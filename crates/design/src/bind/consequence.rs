@@ -63,6 +63,9 @@ pub(super) fn follow(
             writes.extend(copy_writes(design, copy, change, context));
         }
     }
+    let Some(counted) = design.entity(&change.entity) else { return writes };
+    let old = change.old.as_ref().map(|item| with_constants(counted, item));
+    let new = change.new.as_ref().map(|item| with_constants(counted, item));
     for target in &design.entities {
         for counter in &target.counters {
             let is_wanted = wanted == Wanted::All || counter.eventual == (wanted == Wanted::Eventual);
@@ -70,7 +73,7 @@ pub(super) fn follow(
                 for tally in counter.tallies.iter().filter(|tally| tally.entity.value == change.entity) {
                     let difference =
                         Difference { design, target, attribute: &counter.attribute.value, tally, context };
-                    writes.extend(difference.writes(change, known, needs));
+                    writes.extend(difference.writes(old.as_deref(), new.as_deref(), known, needs));
                 }
             }
         }
@@ -137,13 +140,15 @@ struct Difference<'a> {
 }
 
 impl Difference<'_> {
-    fn writes(&self, change: &ItemChange, known: &Known, needs: &mut Vec<ItemKey>) -> Vec<ItemWrite> {
-        let counted = self.design.entity(&change.entity);
-        let share = |item: &Option<Item>| {
-            let whole = with_constants(counted?, item.as_ref()?);
-            self.share(&whole)
-        };
-        match (share(&change.old), share(&change.new)) {
+    fn writes(
+        &self,
+        old: Option<&Item>,
+        new: Option<&Item>,
+        known: &Known,
+        needs: &mut Vec<ItemKey>,
+    ) -> Vec<ItemWrite> {
+        let share = |item: Option<&Item>| item.and_then(|item| self.share(item));
+        match (share(old), share(new)) {
             (Some((old, less)), Some((new, more))) if old == new => {
                 let difference = more.minus(less).unwrap_or(Number::ZERO);
                 self.add(&new, difference, known, needs).into_iter().collect()

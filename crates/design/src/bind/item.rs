@@ -2,6 +2,7 @@
 //!
 //! Always true: `logical_item(stored_item(item)) == item` for every valid item, because templates decode in one way only.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use dynamo::{Item, KeyType, Value};
@@ -56,27 +57,21 @@ pub(super) fn key_values(key: &EntityKey, logical: &Item) -> Option<Item> {
 /// The key of an item in its table.
 pub fn item_key(design: &Design, entity: &Entity, logical: &Item, context: &Context<'_>) -> Option<ItemKey> {
     let table = physical_name(design, design.table(&entity.table)?, context.variables);
-    // A copy of the item is made only for entities that have constants.
-    let key = if entity.constants.is_empty() {
-        key_values(&entity.key, logical)
-    } else {
-        key_values(&entity.key, &with_constants(entity, logical))
-    };
-    Some(ItemKey { table, key: key? })
+    Some(ItemKey { table, key: key_values(&entity.key, &with_constants(entity, logical))? })
 }
 
 /// The item with the constants of its entity.
-pub(super) fn with_constants(entity: &Entity, logical: &Item) -> Item {
-    let mut item = logical.clone();
+pub(super) fn with_constants<'i>(entity: &Entity, logical: &'i Item) -> Cow<'i, Item> {
+    let mut item = Cow::Borrowed(logical);
     for (name, value) in &entity.constants {
-        item.insert(name.value.clone(), value.clone());
+        item.to_mut().insert(name.value.clone(), value.clone());
     }
     item
 }
 
 /// An item as it stands in the table: stored attributes, constants, and every key that is written for it.
 pub fn stored_item(entity: &Entity, logical: &Item) -> Option<Item> {
-    stored(entity, with_constants(entity, logical))
+    stored(entity, with_constants(entity, logical).into_owned())
 }
 
 /// The same of an item that has the constants of its entity.

@@ -286,6 +286,8 @@ impl<'a> Work<'a> {
                 Some(each) => {
                     let Some(elements) = self.elements(&each.over, &scope) else { return };
                     let mut seen = Vec::new();
+                    let name = &each.name.value;
+                    let shadowed = scope.remove(name);
                     for element in elements {
                         let identity = each.distinct.as_ref().and_then(|path| match &element {
                             Value::M(item) => at(item, &path.value).cloned(),
@@ -295,10 +297,11 @@ impl<'a> Work<'a> {
                             continue;
                         }
                         seen.push(identity);
-                        let mut inner = scope.clone();
-                        inner.insert(each.name.value.clone(), element);
-                        self.step(step, later, &mut inner);
+                        scope.insert(name.clone(), element);
+                        self.step(step, later, &mut scope);
                     }
+                    scope.remove(name);
+                    scope.extend(shadowed.map(|value| (name.clone(), value)));
                 }
             }
         }
@@ -344,7 +347,7 @@ impl<'a> Work<'a> {
                 put_at(&mut identity, slot, coerced(&kind, value));
             }
         }
-        let wish = Self::wish(step, entity, scope);
+        let mut wish = Self::wish(step, entity, scope);
         match step.action {
             Action::Get => {
                 let item = self.get(step, later, entity, &identity);
@@ -355,7 +358,7 @@ impl<'a> Work<'a> {
             Action::Create => {
                 let mut attributes = Self::by_name(entity, scope);
                 attributes.extend(identity);
-                for (path, value) in wish.set.clone() {
+                for (path, value) in std::mem::take(&mut wish.set) {
                     put_at(&mut attributes, &path, value);
                 }
                 let made =

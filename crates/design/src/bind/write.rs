@@ -1,10 +1,12 @@
 //! Writes of items: merged so that each item is written once, then turned into requests.
 
+use std::collections::HashMap;
+
 use dynamo::operation::{
     Choice, ConditionCheck, Delete, DeleteItem, Operation, Put, PutItem, ReturnValuesOnConditionCheckFailure,
     TransactWriteItem, TransactWriteItems, Update, UpdateItem,
 };
-use dynamo::{Item, Number, Value};
+use dynamo::{Item, Number, StoredItem, Value};
 
 use super::ItemKey;
 use super::placeholders::Placeholders;
@@ -27,7 +29,7 @@ pub struct PlannedWrite {
     /// True if it makes an item, or replaces one.
     pub creates: bool,
     /// The item as a step leaves it, as it is stored. None where nothing is left, and for what only follows from steps.
-    pub after: Option<Item>,
+    pub after: Option<StoredItem>,
 }
 
 /// A write before merging.
@@ -75,9 +77,15 @@ pub(super) enum Guard {
 
 /// One write for each item, in the order in which they were first needed.
 pub(super) fn merged(writes: Vec<ItemWrite>) -> Vec<PlannedWrite> {
-    let mut items: Vec<ItemWrite> = Vec::new();
-    for write in writes {
-        match items.iter_mut().find(|item| item.key == write.key) {
+    let mut known = HashMap::with_capacity(writes.len());
+    let places = writes.iter().map(|write| {
+        let next = known.len();
+        *known.entry(&write.key).or_insert(next)
+    });
+    let places = places.collect::<Vec<_>>();
+    let mut items: Vec<ItemWrite> = Vec::with_capacity(writes.len());
+    for (write, place) in writes.into_iter().zip(places) {
+        match items.get_mut(place) {
             Some(first) => join(first, write),
             None => items.push(write),
         }
@@ -168,19 +176,21 @@ fn rendered(write: ItemWrite) -> Option<PlannedWrite> {
         _ => None,
     };
     let condition = guard_expression(&mut placeholders, &guards, &key_name);
-    let after = before.and_then(|before| left(before, &body));
-    let creates = matches!(body, Body::Put(_));
+    let is_of_step = before.is_some();
+    let changed = before.and_then(|before| changed(before, &body));
     let action = action(&key, body, update, condition, placeholders);
+    let made = action.put.as_ref().and_then(|put| put.item.clone());
+    let creates = made.is_some();
+    let after = made.filter(|_| is_of_step).or_else(|| changed.map(StoredItem::from));
     Some(PlannedWrite { action, key, entity, because, otherwise, creates, after })
 }
 
-/// What a write leaves of an item.
-fn left(before: Item, body: &Body) -> Option<Item> {
+/// What a write that makes nothing leaves of an item.
+fn changed(before: Item, body: &Body) -> Option<Item> {
     match body {
-        Body::Put(item) => Some(item.clone()),
         Body::Update(changes) => Some(applied(before, changes)),
         Body::Check if !before.is_empty() => Some(before),
-        Body::Check | Body::Delete | Body::Verbatim(..) => None,
+        Body::Check | Body::Put(_) | Body::Delete | Body::Verbatim(..) => None,
     }
 }
 

@@ -23,9 +23,14 @@ const ESCAPES: [u8; 256] = {
 
 /// Appends the text as a JSON string.
 pub fn write_text(text: &str, out: &mut Vec<u8>) {
+    write_text_bytes(text.as_bytes(), out);
+}
+
+/// The same for a text as its bytes.
+pub fn write_text_bytes(text: &[u8], out: &mut Vec<u8>) {
     out.reserve(text.len() + 2);
     out.push(b'"');
-    write_escaped(text.as_bytes(), out);
+    write_escaped(text, out);
     out.push(b'"');
 }
 

@@ -13,6 +13,7 @@
 //! - An acknowledged commit that does not come back is an error when opening, not a silence (`commits`).
 
 mod ahead;
+mod contents;
 mod empty;
 mod files;
 mod holes;
@@ -433,7 +434,7 @@ impl Store for FjallStore {
     }
 
     fn check_files(&self) -> Result<Vec<String>, StoreError> {
-        manifest::check_manifests(&self.directory.database())?;
+        manifest::check_trees(&self.directory.database())?;
         let snapshot = match &*self.instance.read() {
             Instance::Running { reader, .. } => reader.clone(),
             Instance::Frozen(view) => view.reader(),

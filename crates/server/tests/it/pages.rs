@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use bytes::Bytes;
+use hyper::header::HeaderValue;
 use hyper::{Request, Response, StatusCode};
 use monotable_server::{Access, Answering, Credentials, Pages, Settings};
 
@@ -11,9 +12,9 @@ use ring::{digest, hmac};
 
 use crate::support::{Running, post};
 
-/// Says what it was asked.
+/// Says what it was asked, with the status that the path asks for.
 #[derive(Debug)]
-struct Echo;
+pub(crate) struct Echo;
 
 impl Pages for Echo {
     fn has(&self, path: &str) -> bool {
@@ -23,19 +24,28 @@ impl Pages for Echo {
     fn answer(&self, request: Request<Bytes>) -> Answering<'_> {
         Box::pin(async move {
             assert_ne!(request.uri().path(), "/v1/panic", "as it was asked to");
-            let text = format!("{} {} {}", request.method(), request.uri(), request.body().len());
+            let (status, text) = match request.uri().path() {
+                "/v1/nothing" => (StatusCode::NO_CONTENT, String::new()),
+                "/v1/same" => (StatusCode::NOT_MODIFIED, String::new()),
+                "/v1/long" => (StatusCode::OK, "long ".repeat(40_000)),
+                _ => {
+                    let length = request.body().len();
+                    (StatusCode::ACCEPTED, format!("{} {} {length}", request.method(), request.uri()))
+                }
+            };
             let mut answer = Response::new(Bytes::from(text));
-            *answer.status_mut() = StatusCode::ACCEPTED;
+            *answer.status_mut() = status;
+            answer.headers_mut().insert("etag", HeaderValue::from_static("\"7\""));
             answer
         })
     }
 }
 
-fn server(credentials: Credentials) -> Running {
+pub(crate) fn server(credentials: Credentials) -> Running {
     Running::with(Settings { credentials, pages: Some(Arc::new(Echo)), ..Settings::default() })
 }
 
-fn request(method: &str, path: &str, headers: &str, body: &str) -> Vec<u8> {
+pub(crate) fn request(method: &str, path: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n{headers}\r\n{body}")
         .into_bytes()

@@ -1,10 +1,12 @@
 //! Ordinary requests have a road of their own: it must not show, whatever comes before, between or after them.
 
 use std::net::Shutdown;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use monotable_server::Limits;
+use monotable_server::{Access, Credentials, Limits, Settings};
 
+use crate::pages;
 use crate::support::{Answer, Running, SIGNED, post, post_with};
 
 /// The same request in a form that only hyper takes.
@@ -66,6 +68,70 @@ fn both_roads_answer_alike() {
         let (plain, hyper) = (server.ask(&request), server.ask(&by_hyper(&request)));
         assert_eq!(comparable(plain), comparable(hyper), "{}", text(&request));
     }
+}
+
+#[test]
+fn both_roads_answer_pages_alike() {
+    for credentials in
+        [Credentials::default(), Credentials::default().with("id", "secret", Access::Full).unwrap()]
+    {
+        let server = pages::server(credentials);
+        let mut requests = Vec::new();
+        for (method, body) in [("GET", ""), ("POST", "{\"a\":1}"), ("PATCH", "x"), ("DELETE", "")] {
+            for path in
+                ["/v1/a?b=c%20d&e", "/v1/nothing", "/v1/same", "/v1/long", "/v1/panic", "/v1/%zz/\u{e9}"]
+            {
+                requests.push(pages::request(method, path, "", body));
+            }
+        }
+        for headers in [
+            "Accept-Encoding: gzip\r\n",
+            "Accept: a\r\nAccept: b\r\n",
+            "Host: evil.com\r\n",
+            "Authorization: Basic aWQ6c2VjcmV0\r\n",
+            "Authorization: Basic aWQ6d3Jvbmc=\r\n",
+        ] {
+            requests.push(pages::request("GET", "/v1/long", headers, ""));
+        }
+        for request in requests {
+            let request = String::from_utf8(request).unwrap();
+            // Only hyper reads encoded bodies.
+            let by_hyper = request.replacen("\r\n", "\r\nContent-Encoding: identity\r\n", 1);
+            let (plain, hyper) = (server.ask(request.as_bytes()), server.ask(by_hyper.as_bytes()));
+            assert_eq!(comparable(plain), comparable(hyper), "{request}");
+        }
+    }
+}
+
+#[test]
+fn pages_and_operations_take_turns_on_a_connection() {
+    let server = pages::server(Credentials::default());
+    let (operation, page) = (post("ListTables", "{}"), pages::request("POST", "/v1/a", "", "12345"));
+    let bare = b"GET /v1/b HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut client = server.connect();
+    client.send(&[&page[..], &operation, bare, &page, bare].concat());
+    for expected in ["POST /v1/a 5", r#"{"TableNames":[]}"#, "GET /v1/b 0", "POST /v1/a 5", "GET /v1/b 0"] {
+        assert_eq!(client.answer().text(), expected);
+    }
+    for at in 1..page.len() {
+        let (first, second) = page.split_at(at);
+        client.send(first);
+        std::thread::sleep(Duration::from_micros(300));
+        client.send(second);
+        assert_eq!(client.answer().text(), "POST /v1/a 5", "split at {at}");
+    }
+}
+
+#[test]
+fn a_page_whose_body_does_not_come_is_told_so() {
+    let limits = Limits { body: Duration::from_millis(100), ..Limits::default() };
+    let server =
+        Running::with(Settings { limits, pages: Some(Arc::new(pages::Echo)), ..Settings::default() });
+    let mut client = server.connect();
+    client.send(b"POST /v1/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n123");
+    let answer = client.answer();
+    assert_eq!((answer.status, answer.header("content-type")), (408, Some("application/problem+json")));
+    assert!(client.is_closed());
 }
 
 #[test]

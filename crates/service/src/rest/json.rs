@@ -76,6 +76,9 @@ pub(crate) fn write_value(value: &Value, out: &mut Vec<u8>) {
 
 /// Writes a stored value, straight from its bytes.
 pub(crate) fn write_stored_value(value: ValueRef<'_>, out: &mut Vec<u8>) {
+    if let Some(text) = value.text_bytes() {
+        return dynamo::write_text_bytes(text, out);
+    }
     match value.shape() {
         Shape::S(text) => write_text(text, out),
         Shape::N(number) => number.to_number().write_decimal(out),
@@ -85,11 +88,11 @@ pub(crate) fn write_stored_value(value: ValueRef<'_>, out: &mut Vec<u8>) {
         Shape::L(list) => write_list(list, out, write_stored_value),
         Shape::M(map) => {
             out.push(b'{');
-            for (place, (name, value)) in map.enumerate() {
+            for (place, (name, value)) in map.raw().enumerate() {
                 if place > 0 {
                     out.push(b',');
                 }
-                write_text(name, out);
+                dynamo::write_text_bytes(name, out);
                 out.push(b':');
                 write_stored_value(value, out);
             }

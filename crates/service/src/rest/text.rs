@@ -3,7 +3,7 @@
 use design::{Pattern, Type};
 use dynamo::Value;
 
-use super::{json, operation, pattern, value};
+use super::{json, operation, pattern, value, write_entity};
 use crate::answer::{Answer, Entity};
 
 /// A value of a type, from a text that a person types: texts as they are, everything else as JSON.
@@ -34,5 +34,5 @@ pub fn answer_json(pattern: &Pattern, answer: &Answer) -> String {
 
 /// Items as JSON.
 pub fn items_json(items: &[Entity]) -> String {
-    String::from_utf8(operation::items_bytes(items)).unwrap_or_default()
+    String::from_utf8(operation::items_bytes(items, write_entity)).unwrap_or_default()
 }

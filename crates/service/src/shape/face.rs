@@ -2,6 +2,8 @@
 //!
 //! Always true: what [`Found::write_json`] writes is what [`Found::answered`] gives, as JSON.
 
+use std::cmp::Ordering;
+
 use design::{CheckedDesign, Entity as Declared, MapType, Type};
 use dynamo::{Item, Number, Shape, StoredItem, Value, ValueRef};
 
@@ -169,12 +171,16 @@ impl Face {
         }
         let mut members = self.members.iter();
         let mut next = members.next();
-        for (name, value) in stored.attributes() {
-            while next.is_some_and(|member| member.name.as_str() < name) {
-                next = members.next();
-            }
-            let Some(member) = next.filter(|member| member.name == name) else { continue };
-            if selected.is_empty() || member.always || selected.contains(&name) {
+        for (name, value) in stored.attributes().raw() {
+            let found = loop {
+                match next.map(|member| (member, member.name.as_bytes().cmp(name))) {
+                    Some((_, Ordering::Less)) => next = members.next(),
+                    Some((member, Ordering::Equal)) => break Some(member),
+                    Some((_, Ordering::Greater)) | None => break None,
+                }
+            };
+            let Some(member) = found else { continue };
+            if selected.is_empty() || member.always || selected.contains(&member.name.as_str()) {
                 member.write(value, out);
             }
         }

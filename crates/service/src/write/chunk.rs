@@ -1,18 +1,18 @@
-//! Operations over lists that are too long for one transaction: done in ordered chunks that can be resumed.
+//! Operations over lists that may be too long for one transaction: done in ordered chunks that can be resumed.
 //!
-//! Always true: how far an operation got is moved on in the same transaction as each chunk, under the condition that it is still where the chunk
-//! began. So every element is done once, whoever resumes it and however often. Time and ids are those of the first attempt.
+//! Always true: how far an operation got is put down and moved on in the same transaction as each chunk, under the condition that it is still
+//! where the chunk began. So every element is done once, whoever resumes it and however often. Time and ids are those of the first attempt.
 //!
-//! Path of an operation: everything at once if it fits -> else its beginning is put down -> chunk after chunk -> the outcome is kept.
+//! Path of an operation: how many elements fit -> chunk after chunk, the first with the beginning, the last with the outcome. What fits one
+//! chunk and has no idempotency key is a transaction like any other.
 
-use design::{EachOver, Operation, Write};
-use dynamo::operation::{Delete, TransactWriteItem, Update};
+use design::{EachOver, Operation, PlannedWrite, Write};
+use dynamo::operation::{TransactWriteItem, Update};
 use dynamo::{Item, Number, Value};
 
 use super::outcome::{self, Remembered};
 use super::send::actions_max;
-use super::{Plan, Sent, left, plan, send};
-use crate::answer::Written;
+use super::{Done, Left, Plan, Sent, left, plan, send};
 use crate::ids::Ids;
 use crate::refusal::Refusal;
 use crate::service::Service;
@@ -20,72 +20,57 @@ use crate::state;
 
 /// DynamoDB takes 4 MB in a transaction; conditions and names count too.
 const TRANSACTION_BYTES_MAX: usize = 3_500_000;
-/// Elements in the first chunk that is tried.
-const ELEMENTS_FIRST: usize = 32;
+/// So few elements are tried together without a guess.
+const ELEMENTS_FEW: usize = 8;
 /// An outcome names so many items at most: the first ones.
 const ITEMS_MAX: usize = 100;
 
-/// Carries out an operation whose lists may be long.
-pub(crate) async fn operate(
-    service: &Service,
-    operation: &Operation,
-    mut inputs: Item,
-    idempotency_key: Option<String>,
-) -> Result<Written, Refusal> {
-    let total = total(operation, &inputs);
-    let write =
-        |inputs: &Item| Write::Operation { name: &operation.name.value, inputs: inputs.clone(), part: None };
-    let fingerprint = outcome::fingerprint_of(&write(&inputs));
-    let key = match &idempotency_key {
-        Some(key) => {
-            outcome::check_key(key)?;
-            key.clone()
-        }
-        // Without a key of the caller nobody can resume it, but its own attempts must not do a chunk twice.
-        None => state::fingerprint(&[&service.options().random.bytes()]),
-    };
-    let first = match &idempotency_key {
-        Some(key) => outcome::remembered(service, key).await?,
-        None => None,
-    };
-    let first = match first {
-        Some(first) => first,
-        None if fits(service, write(&inputs), total).await? => {
-            return super::carry_out(service, write(&inputs), idempotency_key).await.map(Written::from);
-        }
-        None => begin(service, &key, &fingerprint).await?,
-    };
-    if first.fingerprint != fingerprint {
-        return Err(Refusal::KeyReused);
-    }
-    let Some(progress) = Progress::of(&first) else {
-        return outcome::repeated(service, &first, &fingerprint).await;
-    };
-    complete(operation, &mut inputs, &progress);
-    match run(service, operation, &inputs, &key, progress, total).await {
-        Ok(items) => Ok(Written { items, repeated: false }),
-        Err(refusal) => {
-            if !matches!(refusal, Refusal::Partly { .. }) {
-                forget(service, &key).await?;
-            }
-            Err(refusal)
-        }
-    }
+/// An operation over lists that is being carried out.
+struct Run<'s, 'o> {
+    service: &'s Service,
+    operation: &'o Operation,
+    /// What the caller gave, and the ids that are made once for all chunks.
+    inputs: Item,
+    /// The key of the caller; without one nobody can resume it, but its own attempts must not do a chunk twice.
+    key: String,
+    is_callers_key: bool,
+    fingerprint: String,
+    /// How many elements the longest of its lists has.
+    total: usize,
 }
 
-/// Takes the beginning of an operation back of which nothing was done: its key is free again.
-async fn forget(service: &Service, key: &str) -> Result<(), Refusal> {
-    let place = outcome::place(service, key);
-    let delete = Delete {
-        key: Some(place.key),
-        table_name: Some(place.table),
-        condition_expression: Some("done = :nothing".to_owned()),
-        expression_attribute_values: Some(Item::from([(":nothing".to_owned(), Value::from(0))])),
-        ..Delete::default()
+/// Carries out an operation whose lists may be long.
+pub(crate) async fn operate<'s>(
+    service: &'s Service,
+    operation: &Operation,
+    inputs: Item,
+    idempotency_key: Option<String>,
+) -> Result<Done<'s>, Refusal> {
+    let write = Write::Operation { name: &operation.name.value, inputs, part: None };
+    let fingerprint = outcome::fingerprint_of(&write);
+    let Write::Operation { inputs, .. } = write else { return Err(Refusal::strange("an operation")) };
+    let (key, remembered, is_callers_key) = match idempotency_key {
+        Some(key) => {
+            outcome::check_key(service, &key)?;
+            let remembered = outcome::remembered(service, &key).await?;
+            (key, remembered, true)
+        }
+        None => (state::fingerprint(&[&service.options().random.bytes()]), None, false),
     };
-    let action = TransactWriteItem { delete: Some(delete), ..TransactWriteItem::default() };
-    // Where somebody else has done a chunk meanwhile, or it could not be taken back, it stays and can be resumed.
-    send(service, Plan::default(), vec![action]).await.map(drop)
+    let total = total(operation, &inputs);
+    let mut run = Run { service, operation, inputs, key, is_callers_key, fingerprint, total };
+    let progress = match &remembered {
+        None => Progress::start(service),
+        Some(first) => match run.resumed(first)? {
+            Some(progress) => progress,
+            None => return outcome::repeated(service, first, &run.fingerprint).await.map(Done::from),
+        },
+    };
+    complete(operation, &mut run.inputs, &progress);
+    match run.chunks(progress).await {
+        Err(refusal) if is_callers_key && remembered.is_none() => run.refused(refusal).await,
+        outcome => outcome,
+    }
 }
 
 /// How many elements the longest of its lists has.
@@ -100,22 +85,166 @@ fn total(operation: &Operation, inputs: &Item) -> usize {
     lists.max().unwrap_or(0)
 }
 
-/// True if the whole operation fits one transaction. Of a long list only the beginning is tried: what is wrong with the input is told
-/// before anything is put down.
-async fn fits(service: &Service, mut write: Write<'_>, total: usize) -> Result<bool, Refusal> {
-    if let Write::Operation { part, .. } = &mut write
-        && total >= actions_max(service)
-    {
-        *part = Some(0..1);
+impl<'s> Run<'s, '_> {
+    /// Does chunk after chunk. What is answered are the first items of this call.
+    async fn chunks(&self, mut progress: Progress) -> Result<Done<'s>, Refusal> {
+        let service = self.service;
+        let mut size = self.guess(&progress).await?;
+        let mut items = Vec::new();
+        let mut attempt = 0;
+        // An operation without elements still has its other steps.
+        let end = self.total.max(1);
+        while progress.done < end {
+            let to = progress.done.saturating_add(size).min(end);
+            let mut plan = self.plan(&progress, to).await?;
+            if !is_small(service, &plan) && to - progress.done > 1 {
+                size = (to - progress.done) / 2;
+                continue;
+            }
+            let before = items.len();
+            items.extend(left(service, &mut plan.writes).into_iter().take(ITEMS_MAX - before.min(ITEMS_MAX)));
+            let moved = self.moved(&progress, to, (to == end).then_some(items.as_slice()));
+            let sent = send(service, plan, moved.into_iter().collect()).await;
+            let sent = sent.map_err(|refusal| self.partly(&progress, refusal))?;
+            if sent != Sent::Done {
+                items.truncate(before);
+            }
+            match sent {
+                Sent::Done => {
+                    progress = Progress { done: to, is_put_down: true, ..progress };
+                    attempt = 0;
+                }
+                Sent::Lost | Sent::ExtraFailed if attempt >= service.options().attempts_max => {
+                    return Err(self.partly(&progress, Refusal::Busy));
+                }
+                Sent::Lost => {
+                    crate::backoff::pause(service, attempt).await;
+                    attempt += 1;
+                }
+                // Somebody else is carrying it out, too.
+                Sent::ExtraFailed => {
+                    crate::backoff::pause(service, attempt).await;
+                    attempt += 1;
+                    let now = outcome::remembered(service, &self.key).await?.ok_or(Refusal::Busy)?;
+                    match self.resumed(&now)? {
+                        Some(now) => progress = now,
+                        None => {
+                            let repeated = outcome::repeated(service, &now, &self.fingerprint).await;
+                            return repeated.map(Done::from);
+                        }
+                    }
+                }
+            }
+        }
+        Ok(Done { items, repeated: false })
     }
-    let ids = Ids::new(&service.options().random.bytes(), service.now_milliseconds());
-    let plan = plan(service, &write, &ids).await?;
-    Ok(total < actions_max(service) && is_small(service, &plan))
+
+    /// The same request, sent twice, may have been faster: then this one has seen what that one did, and was refused for it.
+    async fn refused(&self, refusal: Refusal) -> Result<Done<'s>, Refusal> {
+        let first = match refusal {
+            Refusal::Partly { .. } => None,
+            _ => outcome::remembered(self.service, &self.key).await?,
+        };
+        let Some(first) = first else { return Err(refusal) };
+        match self.resumed(&first)? {
+            Some(progress) => self.chunks(progress).await,
+            None => outcome::repeated(self.service, &first, &self.fingerprint).await.map(Done::from),
+        }
+    }
+
+    /// How far it got according to what is remembered; none if it is finished.
+    fn resumed(&self, remembered: &Remembered) -> Result<Option<Progress>, Refusal> {
+        if remembered.fingerprint != self.fingerprint {
+            return Err(Refusal::KeyReused);
+        }
+        Ok(Progress::of(remembered).filter(|progress| progress.done < self.total.max(1)))
+    }
+
+    /// How many elements to try together: all, or as many as seem to fit when each writes what the second one writes.
+    async fn guess(&self, progress: &Progress) -> Result<usize, Refusal> {
+        let left = self.total.saturating_sub(progress.done);
+        if left <= ELEMENTS_FEW {
+            return Ok(left.max(1));
+        }
+        let one = self.plan(progress, progress.done + 1).await?.writes.len();
+        let two = self.plan(progress, progress.done + 2).await?.writes.len();
+        let each = two.saturating_sub(one).max(1);
+        let once = one.saturating_sub(each);
+        let room = actions_max(self.service).saturating_sub(1 + once);
+        Ok((room / each).clamp(1, left))
+    }
+
+    /// The writes of the elements up to here.
+    async fn plan(&self, progress: &Progress, to: usize) -> Result<Plan, Refusal> {
+        let write = Write::Operation {
+            name: &self.operation.name.value,
+            inputs: self.inputs.clone(),
+            part: Some(progress.done..to),
+        };
+        let ids = progress.ids(&progress.done.to_string());
+        plan(self.service, &write, &ids).await.map_err(|refusal| self.partly(progress, refusal))
+    }
+
+    /// The action that puts down how far a chunk leads; the last one keeps the outcome. None for a transaction that is all there is.
+    fn moved(
+        &self,
+        progress: &Progress,
+        to: usize,
+        outcome: Option<&[Left<'s>]>,
+    ) -> Option<TransactWriteItem> {
+        let kept = outcome.map(|items| outcome::kept(self.service, items));
+        if progress.is_put_down {
+            return Some(self.advance(progress.done, to, kept));
+        }
+        let fingerprint = ("fingerprint".to_owned(), Value::from(self.fingerprint.as_str()));
+        let content = match kept {
+            Some(_) if !self.is_callers_key => return None,
+            Some(kept) => Item::from([fingerprint, ("items".to_owned(), kept)]),
+            None => Item::from([
+                fingerprint,
+                ("seed".to_owned(), Value::B(progress.seed.to_vec().into())),
+                ("now".to_owned(), Value::from(progress.now_milliseconds)),
+                ("done".to_owned(), number(to)),
+            ]),
+        };
+        Some(outcome::remember(self.service, &self.key, content))
+    }
+
+    fn advance(&self, from: usize, to: usize, kept: Option<Value>) -> TransactWriteItem {
+        let place = outcome::place(self.service, &self.key);
+        let mut values = Item::from([(":from".to_owned(), number(from)), (":to".to_owned(), number(to))]);
+        let mut update = Update {
+            key: Some(place.key),
+            table_name: Some(place.table),
+            update_expression: Some("SET done = :to".to_owned()),
+            condition_expression: Some("done = :from".to_owned()),
+            ..Update::default()
+        };
+        if let Some(kept) = kept {
+            update.update_expression = Some("SET done = :to, #items = :items REMOVE seed".to_owned());
+            update.expression_attribute_names = Some([("#items".to_owned(), "items".to_owned())].into());
+            values.insert(":items".to_owned(), kept);
+        }
+        update.expression_attribute_values = Some(values);
+        TransactWriteItem { update: Some(update), ..TransactWriteItem::default() }
+    }
+
+    /// A refusal, perhaps after some chunks were done.
+    fn partly(&self, progress: &Progress, refusal: Refusal) -> Refusal {
+        if progress.done == 0 {
+            return refusal;
+        }
+        Refusal::Partly { done: progress.done, total: self.total, because: Box::new(refusal) }
+    }
+}
+
+fn number(number: usize) -> Value {
+    Value::N(Number::from(i64::try_from(number).unwrap_or(i64::MAX)))
 }
 
 /// True if a plan and one more action fit one transaction.
 fn is_small(service: &Service, plan: &Plan) -> bool {
-    let size = |write: &design::PlannedWrite| {
+    let size = |write: &PlannedWrite| {
         let put = write.action.put.as_ref().and_then(|put| put.item.as_ref());
         let update =
             write.action.update.as_ref().and_then(|update| update.expression_attribute_values.as_ref());
@@ -126,13 +255,21 @@ fn is_small(service: &Service, plan: &Plan) -> bool {
 }
 
 /// How far an operation got, and what its ids are made from.
+#[derive(Clone, Copy)]
 struct Progress {
     done: usize,
     now_milliseconds: i64,
     seed: [u8; 32],
+    is_put_down: bool,
 }
 
 impl Progress {
+    /// Nothing is done yet.
+    fn start(service: &Service) -> Progress {
+        let seed = service.options().random.bytes();
+        Progress { done: 0, now_milliseconds: service.now_milliseconds(), seed, is_put_down: false }
+    }
+
     /// The progress that is remembered; none if the operation is finished.
     fn of(remembered: &Remembered) -> Option<Progress> {
         let number = |name: &str| match remembered.item.get(name) {
@@ -144,7 +281,7 @@ impl Progress {
             _ => return None,
         };
         let done = usize::try_from(number("done")?).ok()?;
-        Some(Progress { done, now_milliseconds: number("now")?, seed })
+        Some(Progress { done, now_milliseconds: number("now")?, seed, is_put_down: true })
     }
 
     /// Ids for what is made once for the whole operation, and for each chunk by where it begins.
@@ -152,28 +289,6 @@ impl Progress {
         let seed = state::digest(&[&self.seed, part.as_bytes()]);
         Ids::new(&seed, self.now_milliseconds)
     }
-}
-
-/// Puts down that an operation begins, or finds that it has begun.
-async fn begin(service: &Service, key: &str, fingerprint: &str) -> Result<Remembered, Refusal> {
-    let content = Item::from([
-        ("fingerprint".to_owned(), Value::from(fingerprint)),
-        ("seed".to_owned(), Value::B(service.options().random.bytes().to_vec().into())),
-        ("now".to_owned(), Value::from(service.now_milliseconds())),
-        ("done".to_owned(), Value::from(0)),
-    ]);
-    for attempt in 0..service.options().attempts_max {
-        let sent =
-            send(service, Plan::default(), vec![outcome::remember(service, key, content.clone())]).await?;
-        if sent == Sent::Lost {
-            crate::backoff::pause(service, attempt).await;
-            continue;
-        }
-        if let Some(first) = outcome::remembered(service, key).await? {
-            return Ok(first);
-        }
-    }
-    Err(Refusal::Busy)
 }
 
 /// Gives the operation the ids that are made once for all chunks.
@@ -190,109 +305,4 @@ fn complete(operation: &Operation, inputs: &mut Item, progress: &Progress) {
             inputs.insert(name.clone(), Value::S(ids.make(&attribute.kind, number)));
         }
     }
-}
-
-/// Does chunk after chunk, and keeps the outcome. What is answered are the first items of this call.
-async fn run(
-    service: &Service,
-    operation: &Operation,
-    inputs: &Item,
-    key: &str,
-    mut progress: Progress,
-    total: usize,
-) -> Result<Vec<crate::answer::Entity>, Refusal> {
-    let mut size = ELEMENTS_FIRST;
-    let mut items = Vec::new();
-    let mut attempt = 0;
-    // An operation without elements still has its other steps.
-    while progress.done < total.max(1) {
-        let part = progress.done..progress.done.saturating_add(size).min(total.max(1));
-        let write = Write::Operation {
-            name: &operation.name.value,
-            inputs: inputs.clone(),
-            part: Some(part.clone()),
-        };
-        let bound = plan(service, &write, &progress.ids(&part.start.to_string())).await;
-        let mut plan = bound.map_err(|refusal| partly(&progress, total, refusal))?;
-        if !is_small(service, &plan) && part.len() > 1 {
-            size = part.len() / 2;
-            continue;
-        }
-        let moved = advance(service, key, part.start, part.end);
-        let made = left(service, &mut plan.writes);
-        let sent =
-            send(service, plan, vec![moved]).await.map_err(|refusal| partly(&progress, total, refusal))?;
-        match sent {
-            Sent::Done => {
-                let room = ITEMS_MAX - items.len().min(ITEMS_MAX);
-                items.extend(made.into_iter().take(room));
-                progress.done = part.end;
-                attempt = 0;
-            }
-            Sent::Lost | Sent::ExtraFailed => {
-                if attempt >= service.options().attempts_max {
-                    return Err(partly(&progress, total, Refusal::Busy));
-                }
-                crate::backoff::pause(service, attempt).await;
-                attempt += 1;
-                // Somebody else may be resuming it too.
-                let Some(remembered) = outcome::remembered(service, key).await? else {
-                    return Err(Refusal::Busy);
-                };
-                match Progress::of(&remembered) {
-                    Some(now) => progress = now,
-                    None => break,
-                }
-            }
-        }
-    }
-    finish(service, key, &items).await?;
-    Ok(items)
-}
-
-/// The action that moves the progress on from where a chunk begins to where it ends.
-fn advance(service: &Service, key: &str, from: usize, to: usize) -> TransactWriteItem {
-    let place = outcome::place(service, key);
-    let number = |number: usize| Value::N(Number::from(i64::try_from(number).unwrap_or(i64::MAX)));
-    let update = Update {
-        key: Some(place.key),
-        table_name: Some(place.table),
-        update_expression: Some("SET done = :to".to_owned()),
-        condition_expression: Some("done = :from".to_owned()),
-        expression_attribute_values: Some(Item::from([
-            (":from".to_owned(), number(from)),
-            (":to".to_owned(), number(to)),
-        ])),
-        ..Update::default()
-    };
-    TransactWriteItem { update: Some(update), ..TransactWriteItem::default() }
-}
-
-/// Keeps the outcome in place of the progress.
-async fn finish(service: &Service, key: &str, items: &[crate::answer::Entity]) -> Result<(), Refusal> {
-    let place = outcome::place(service, key);
-    let update = Update {
-        key: Some(place.key),
-        table_name: Some(place.table),
-        update_expression: Some("SET #items = if_not_exists(#items, :items) REMOVE seed".to_owned()),
-        expression_attribute_names: Some([("#items".to_owned(), "items".to_owned())].into()),
-        expression_attribute_values: Some(Item::from([(":items".to_owned(), outcome::kept(service, items))])),
-        ..Update::default()
-    };
-    let action = TransactWriteItem { update: Some(update), ..TransactWriteItem::default() };
-    for attempt in 0..service.options().attempts_max {
-        if send(service, Plan::default(), vec![action.clone()]).await? == Sent::Done {
-            return Ok(());
-        }
-        crate::backoff::pause(service, attempt).await;
-    }
-    Err(Refusal::Busy)
-}
-
-/// A refusal after some chunks were done.
-fn partly(progress: &Progress, total: usize, refusal: Refusal) -> Refusal {
-    if progress.done == 0 {
-        return refusal;
-    }
-    Refusal::Partly { done: progress.done, total, because: Box::new(refusal) }
 }

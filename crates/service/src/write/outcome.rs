@@ -8,7 +8,7 @@ use dynamo::operation::TransactWriteItem;
 use dynamo::{Item, Value};
 
 use super::send::actions_max;
-use super::{Sent, left, plan, send};
+use super::{Done, Left, Sent, left, plan, send};
 use crate::answer::{Entity, Written};
 use crate::ids::Ids;
 use crate::refusal::Refusal;
@@ -32,17 +32,11 @@ pub(crate) fn place(service: &Service, key: &str) -> design::ItemKey {
 }
 
 /// Refuses keys that cannot be kept.
-pub(crate) fn check_key(key: &str) -> Result<(), Refusal> {
+pub(super) fn check_key(service: &Service, key: &str) -> Result<(), Refusal> {
     if key.is_empty() || key.len() > KEY_BYTES_MAX {
         let message = format!("has not between 1 and {KEY_BYTES_MAX} bytes");
         return Err(Refusal::invalid("idempotency key", message));
     }
-    Ok(())
-}
-
-/// Carries out a write once for this key.
-pub(super) async fn once(service: &Service, write: &Write<'_>, key: &str) -> Result<Written, Refusal> {
-    check_key(key)?;
     if !service.backend().capabilities().transactions {
         let needed_for = vec!["idempotency keys".to_owned()];
         return Err(Refusal::Unsupported {
@@ -51,27 +45,37 @@ pub(super) async fn once(service: &Service, write: &Write<'_>, key: &str) -> Res
             needed_for,
         });
     }
+    Ok(())
+}
+
+/// Carries out a write once for this key.
+pub(super) async fn once<'s>(
+    service: &'s Service,
+    write: &Write<'_>,
+    key: &str,
+) -> Result<Done<'s>, Refusal> {
+    check_key(service, key)?;
     let fingerprint = fingerprint_of(write);
     if let Some(first) = remembered(service, key).await? {
-        return repeated(service, &first, &fingerprint).await;
+        return repeated(service, &first, &fingerprint).await.map(Done::from);
     }
     match first_time(service, write, key, &fingerprint).await {
-        Ok(Some(written)) => Ok(written),
+        Ok(Some(done)) => Ok(done),
         // The same request, sent twice, may have been faster: then this one sees what that one did, and is refused for it.
         outcome => match remembered(service, key).await? {
-            Some(first) => repeated(service, &first, &fingerprint).await,
+            Some(first) => repeated(service, &first, &fingerprint).await.map(Done::from),
             None => outcome.and(Err(Refusal::Busy)),
         },
     }
 }
 
 /// Writes together with the outcome; none if another request with this key was faster.
-async fn first_time(
-    service: &Service,
+async fn first_time<'s>(
+    service: &'s Service,
     write: &Write<'_>,
     key: &str,
     fingerprint: &str,
-) -> Result<Option<Written>, Refusal> {
+) -> Result<Option<Done<'s>>, Refusal> {
     let seed = service.options().random.bytes();
     for attempt in 0..service.options().attempts_max {
         let ids = Ids::new(&seed, service.now_milliseconds());
@@ -86,7 +90,7 @@ async fn first_time(
             ("items".to_owned(), kept(service, &items)),
         ]);
         match send(service, plan, vec![remember(service, key, content)]).await? {
-            Sent::Done => return Ok(Some(Written { items, repeated: false })),
+            Sent::Done => return Ok(Some(Done { items, repeated: false })),
             Sent::ExtraFailed => return Ok(None),
             Sent::Lost => crate::backoff::pause(service, attempt).await,
         }
@@ -148,15 +152,16 @@ pub(super) async fn repeated(
 }
 
 /// The outcome as it is kept, without secrets. What is too large to keep is kept by its key and read again.
-pub(super) fn kept(service: &Service, items: &[Entity]) -> Value {
+pub(super) fn kept(service: &Service, items: &[Left<'_>]) -> Value {
     let mut room = OUTCOME_BYTES_MAX;
-    let kept = items.iter().map(|entity| {
+    let kept = items.iter().cloned().map(Entity::from).map(|entity| {
         let size = dynamo::item_size_bytes(&entity.item) + 64;
         let whole = size <= room;
         room -= if whole { size } else { 0 };
-        let item = if whole { entity.item.clone() } else { key_of(service, entity) };
+        let name = Value::from(entity.name.as_str());
+        let item = if whole { entity.item } else { key_of(service, &entity) };
         Value::M(Item::from([
-            ("entity".to_owned(), Value::from(entity.name.as_str())),
+            ("entity".to_owned(), name),
             ("item".to_owned(), Value::M(item)),
             ("whole".to_owned(), Value::Bool(whole)),
         ]))

@@ -113,6 +113,34 @@ async fn a_short_list_is_one_transaction() {
 }
 
 #[tokio::test]
+async fn a_list_for_two_transactions_takes_two() {
+    // Three writes for each user: a message and two counters.
+    for (given, keys) in [(WriteOptions::default(), 0), (key(), 1)] {
+        let (service, backend) = stak(2).await;
+        service.operate("publish-to-users", broadcast(50), given.clone()).await.unwrap();
+        assert_eq!(delivered(&service, 50).await.1, 50);
+        backend.left.store(keys, Ordering::SeqCst);
+        let again = service.operate("publish-to-users", broadcast(50), given).await;
+        assert_eq!(again.is_ok_and(|again| again.repeated), keys == 1);
+    }
+}
+
+#[tokio::test]
+async fn the_same_request_sent_twice_at_once_is_done_once() {
+    for count in [20, 120] {
+        let (service, _) = stak(i64::MAX).await;
+        let one = || service.operate("publish-to-users", broadcast(count), key());
+        let (first, second) = tokio::join!(one(), one());
+        for outcome in [first, second] {
+            assert!(outcome.is_ok(), "{outcome:?}");
+        }
+        assert_eq!(delivered(&service, count).await.1, count);
+        assert!(one().await.unwrap().repeated);
+        assert_sound(&service).await;
+    }
+}
+
+#[tokio::test]
 async fn one_who_is_named_twice_is_counted_once_or_refused() {
     let (service, _) = stak(i64::MAX).await;
     let mut input = broadcast(3);

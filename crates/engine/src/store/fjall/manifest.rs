@@ -9,15 +9,18 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::super::StoreError;
+use super::contents::check_contents;
 
 const KEYSPACES: &str = "keyspaces";
 const CURRENT: &str = "current";
 
-/// Checks the manifest of every tree.
-pub(super) fn check_manifests(database: &Path) -> Result<(), StoreError> {
+/// Checks the manifest of every tree, and the ends of its tables.
+pub(super) fn check_trees(database: &Path) -> Result<(), StoreError> {
     let listing = || StoreError::io("listing the keyspaces");
     for entry in fs::read_dir(database.join(KEYSPACES)).map_err(listing())? {
-        check_manifest(&entry.map_err(listing())?.path())?;
+        let tree = entry.map_err(listing())?.path();
+        check_manifest(&tree)?;
+        check_contents(&tree)?;
     }
     Ok(())
 }

@@ -98,7 +98,7 @@ fn start(
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
     if creation == Creation::Complete {
-        manifest::check_manifests(&directory.database())?;
+        manifest::check_trees(&directory.database())?;
         tail::examine_journals(&directory.database())?;
     }
     let database = start_database(directory, options)?;

@@ -3,6 +3,9 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
+use hyper::{Response, StatusCode};
+
 use crate::operation::Answered;
 use crate::request_id::RequestId;
 
@@ -50,6 +53,34 @@ impl Head<'_> {
             room.copy_from_slice(text);
         }
         start
+    }
+}
+
+/// Appends the head of a page as hyper writes it: its own headers, and those that every answer has.
+pub(super) fn write_page(page: &Response<Bytes>, request_id: &RequestId, closes: bool, out: &mut Vec<u8>) {
+    let status = page.status();
+    out.extend_from_slice(b"HTTP/1.1 ");
+    out.extend_from_slice(status.as_str().as_bytes());
+    out.push(b' ');
+    out.extend_from_slice(status.canonical_reason().unwrap_or("<none>").as_bytes());
+    for (name, value) in page.headers() {
+        push_header(name.as_str(), value.as_bytes(), out);
+    }
+    push_header("x-amzn-requestid", request_id.as_bytes(), out);
+    push_header("server", b"Server", out);
+    if closes {
+        push_header("connection", b"close", out);
+    }
+    if !matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED) {
+        push_header("content-length", page.body().len().to_string().as_bytes(), out);
+    }
+    date_at(Instant::now(), |date| push_header("date", date, out));
+    out.extend_from_slice(b"\r\n\r\n");
+}
+
+fn push_header(name: &str, value: &[u8], out: &mut Vec<u8>) {
+    for part in [b"\r\n", name.as_bytes(), b": ", value] {
+        out.extend_from_slice(part);
     }
 }
 
@@ -108,8 +139,6 @@ fn date_at(moment: Instant, give: impl FnOnce(&[u8])) {
 
 #[cfg(test)]
 mod tests {
-    use hyper::StatusCode;
-
     use super::*;
 
     #[test]

@@ -6,8 +6,11 @@
 use std::mem::MaybeUninit;
 use std::time::Instant;
 
+use bytes::Bytes;
 use dynamo::{ApiError, Reply};
-use hyper::Method;
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Uri};
 use tokio::sync::oneshot;
 
 use super::super::registry::Activity;
@@ -15,6 +18,7 @@ use super::Answer;
 use crate::head::{Head, Headers};
 use crate::limits::{HEAD_BYTES_MAX, SMALL_BODY_BYTES};
 use crate::operation::{self, Asked};
+use crate::pages;
 use crate::service::{Outcome, Service};
 
 /// No SDK sends as many headers.
@@ -25,13 +29,24 @@ pub(super) enum Look {
     /// Perhaps an ordinary request: its head is not whole.
     Partial,
     /// The head of an ordinary request that takes so many bytes with its body.
-    Head { total: usize },
+    Head { total: usize, kind: Kind },
     /// A request of so many bytes, and its answer.
     Answered { answer: Answer, total: usize },
     /// A request of so many bytes that the engine answers later.
     Asked { asked: Asked, answer: Later, total: usize },
+    /// A request of so many bytes that the pages answer.
+    Page { head: Box<Parts>, body: Bytes, total: usize },
     /// Something else.
     Other,
+}
+
+/// What an ordinary request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An operation of DynamoDB.
+    Operation,
+    /// A page.
+    Page,
 }
 
 /// Where the answer to a write comes from.
@@ -49,22 +64,64 @@ pub(super) fn look(bytes: &[u8], service: &Service, activity: &Activity) -> Look
         Ok(httparse::Status::Partial) if bytes.len() <= HEAD_BYTES_MAX => return Look::Partial,
         _ => return Look::Other,
     };
-    let is_post = request.method == Some("POST") && request.path == Some("/") && request.version == Some(1);
-    let Some(body_bytes) = body_bytes(request.headers).filter(|_| is_post && service.dynamodb) else {
-        return Look::Other;
-    };
+    let Some((method, kind)) = kind(&request, service) else { return Look::Other };
+    let Some(body_bytes) = body_bytes(request.headers, kind) else { return Look::Other };
     let total = head_bytes + body_bytes;
-    let head = Head {
-        method: &Method::POST,
-        path: "/",
-        query: "",
-        authority: None,
-        headers: Headers::List(request.headers),
+    let Some(body) = bytes.get(head_bytes..total) else { return Look::Head { total, kind } };
+    let target = request.path.unwrap_or("/");
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let head =
+        Head { method: &method, path, query, authority: None, headers: Headers::List(request.headers) };
+    let look = match kind {
+        Kind::Operation => carry_out(&head, body, total, service, activity),
+        Kind::Page => page(&head, target, body, total, service, activity),
     };
-    match bytes.get(head_bytes..total) {
-        None => Look::Head { total },
-        Some(body) => carry_out(&head, body, total, service, activity).unwrap_or(Look::Other),
+    look.unwrap_or(Look::Other)
+}
+
+/// The method of a request and what it is for. `None` for what this road does not take.
+fn kind(request: &httparse::Request<'_, '_>, service: &Service) -> Option<(Method, Kind)> {
+    let (method, target) = (request.method?, request.path?);
+    if request.version != Some(1) {
+        return None;
     }
+    if target == "/" {
+        return (method == "POST" && service.dynamodb).then_some((Method::POST, Kind::Operation));
+    }
+    let method = match method {
+        "GET" => Method::GET,
+        "POST" => Method::POST,
+        "PATCH" => Method::PATCH,
+        "DELETE" => Method::DELETE,
+        _ => return None,
+    };
+    let path = target.split_once('?').map_or(target, |(path, _)| path);
+    (path.starts_with('/') && path != "/" && pages::has(service, path)).then_some((method, Kind::Page))
+}
+
+/// Makes a request for a page of what was read. `None` for a stranger, and for what is no request.
+fn page(
+    head: &Head<'_>,
+    target: &str,
+    body: &[u8],
+    total: usize,
+    service: &Service,
+    activity: &Activity,
+) -> Option<Look> {
+    if service.door.check(head) != Ok(None) {
+        return None;
+    }
+    let Headers::List(headers) = head.headers else { return None };
+    let mut parts = Request::new(()).into_parts().0;
+    parts.method = head.method.clone();
+    parts.uri = Uri::try_from(target).ok()?;
+    parts.headers.reserve(headers.len());
+    for header in headers {
+        let name = HeaderName::from_bytes(header.name.as_bytes()).ok()?;
+        parts.headers.append(name, HeaderValue::from_bytes(header.value).ok()?);
+    }
+    activity.works();
+    Some(Look::Page { head: Box::new(parts), body: Bytes::copy_from_slice(body), total })
 }
 
 /// Has the engine carry out a request. `None` for what is answered in another way: a stranger, another content type.
@@ -90,7 +147,9 @@ fn carry_out(
 }
 
 /// How long the body is, if the headers leave no doubt and ask for nothing out of the ordinary.
-fn body_bytes(headers: &[httparse::Header<'_>]) -> Option<usize> {
+///
+/// Without a length there is no body; every SDK says so all the same.
+fn body_bytes(headers: &[httparse::Header<'_>], kind: Kind) -> Option<usize> {
     let mut length = None;
     for header in headers {
         match Meaning::of(header.name) {
@@ -100,7 +159,10 @@ fn body_bytes(headers: &[httparse::Header<'_>]) -> Option<usize> {
             Meaning::ContentLength | Meaning::Connection | Meaning::Extraordinary => return None,
         }
     }
-    length.filter(|length| *length <= SMALL_BODY_BYTES)
+    match (length, kind) {
+        (None, Kind::Page) => Some(0),
+        _ => length.filter(|length| *length <= SMALL_BODY_BYTES),
+    }
 }
 
 /// What a header means for the road.
@@ -137,10 +199,24 @@ fn digits(value: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn length_of(headers: &[(&str, &str)]) -> Option<usize> {
+    fn length_for(kind: Kind, headers: &[(&str, &str)]) -> Option<usize> {
         let headers: Vec<_> =
             headers.iter().map(|(name, value)| httparse::Header { name, value: value.as_bytes() }).collect();
-        body_bytes(&headers)
+        body_bytes(&headers, kind)
+    }
+
+    fn length_of(headers: &[(&str, &str)]) -> Option<usize> {
+        let length = length_for(Kind::Operation, headers);
+        if !headers.is_empty() {
+            assert_eq!(length_for(Kind::Page, headers), length, "{headers:?}");
+        }
+        length
+    }
+
+    #[test]
+    fn a_page_may_be_asked_for_without_a_body() {
+        assert_eq!(length_for(Kind::Page, &[]), Some(0));
+        assert_eq!(length_for(Kind::Page, &[("transfer-encoding", "chunked")]), None);
     }
 
     #[test]
