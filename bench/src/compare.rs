@@ -38,10 +38,10 @@ pub struct Compare {
     #[arg(long, value_name = "PART,…", value_delimiter = ',', value_enum)]
     pub parts: Vec<Part>,
     /// How long each figure is measured in each round.
-    #[arg(long, default_value_t = 0.75)]
+    #[arg(long, default_value_t = 0.6)]
     pub seconds: f64,
-    /// How often the servers take turns; the median counts. Slow peers have one round.
-    #[arg(long, default_value_t = 3)]
+    /// How often the servers take turns; the median counts, of figures and of ratios. Slow peers have one round.
+    #[arg(long, default_value_t = 5)]
     pub rounds: usize,
     /// Items of 1 KB in the table.
     #[arg(long, default_value_t = 10_000)]
@@ -157,6 +157,23 @@ impl Cell {
 
     pub fn errors(&self) -> u64 {
         self.rounds.iter().map(|outcome| outcome.errors).sum()
+    }
+
+    /// How many times as fast as another server, round by round, the median of the rounds: two rounds that follow each other meet the same
+    /// machine, whatever else it does meanwhile.
+    pub fn ratio_to(&self, other: &Cell) -> Option<f64> {
+        self.compared(other, |outcome| outcome.per_second)
+    }
+
+    /// A quantile of the latencies beside that of another server, in the same way.
+    pub fn quantile_ratio_to(&self, other: &Cell, quantile: f64) -> Option<f64> {
+        self.compared(other, |outcome| outcome.quantile_microseconds(quantile))
+    }
+
+    fn compared(&self, other: &Cell, figure: impl Fn(&Outcome) -> f64) -> Option<f64> {
+        let rounds = self.rounds.iter().zip(&other.rounds);
+        let ratios = rounds.map(|(ours, theirs)| figure(ours) / figure(theirs));
+        median(ratios.filter(|ratio| ratio.is_finite()).collect())
     }
 
     fn median(&self, figure: impl Fn(&Outcome) -> f64) -> Option<f64> {

@@ -28,7 +28,11 @@ fn transactions() {
         let three = |n: usize, place: usize| [0, 1, 2].map(|k| item(place + n * 3 + k));
         let make = |n| {
             let actions = three(n, 0).map(|item| TransactWriteItem {
-                put: Some(Put { item: Some(item.into()), table_name: Some("Items".to_owned()), ..Put::default() }),
+                put: Some(Put {
+                    item: Some(item.into()),
+                    table_name: Some("Items".to_owned()),
+                    ..Put::default()
+                }),
                 ..TransactWriteItem::default()
             });
             TransactWriteItems { transact_items: Some(actions.into()), ..TransactWriteItems::default() }

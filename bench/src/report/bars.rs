@@ -50,8 +50,7 @@ pub fn cell<'a>(figures: &'a Figures, server: &str, workload: &str, connections:
 }
 
 fn ratio(figures: &Figures, (ours, theirs): (&str, &str), workload: &str) -> Option<f64> {
-    let rate = |server| cell(figures, server, workload, 32).and_then(Cell::rate).filter(|rate| *rate > 0.0);
-    Some(rate(ours)? / rate(theirs)?)
+    cell(figures, ours, workload, 32)?.ratio_to(cell(figures, theirs, workload, 32)?)
 }
 
 /// All bars that this run has figures for.
@@ -92,14 +91,12 @@ pub fn of(figures: &Figures) -> Vec<Bar> {
 fn one_connection(figures: &Figures) -> Vec<Bar> {
     let middle = |server, workload| cell(figures, server, workload, 1).and_then(|cell| cell.quantile(0.5));
     let mut bars = Vec::new();
-    if let (Some(ours), Some(nothing)) = (middle(DURABLE, "GetItem"), middle(NOTHING, "GetItem")) {
-        bars.push(most(
-            "GetItem p50 : the server that does nothing, 1 connection",
-            ours / nothing,
-            1.25,
-            "x",
-        ));
-    }
+    let read = |server| cell(figures, server, "GetItem", 1);
+    let reads =
+        read(DURABLE).zip(read(NOTHING)).and_then(|(ours, nothing)| ours.quantile_ratio_to(nothing, 0.5));
+    bars.extend(
+        reads.map(|ratio| most("GetItem p50 : the server that does nothing, 1 connection", ratio, 1.25, "x")),
+    );
     if let (Some(ours), Some(nothing), Some(sync)) =
         (middle(DURABLE, "PutItem"), middle(NOTHING, "PutItem"), figures.sync_microseconds)
     {

@@ -27,7 +27,8 @@ pub fn settings(options: &Compare) -> String {
     format!(
         "\nItems of 1 KB, one global index with all attributes, {} items before the run, 20 in each partition, and four partitions of 1,250. Each \
          figure is the median of {} of {} s in which the servers take turns, after 0.15 s that are not counted; slow peers, and mixes and systems over one \
-         connection, have one round. Monotable runs as it comes (`sync`, a cache of {}). An operation of several requests counts once.\n",
+         connection, have one round. Monotable runs as it comes (`sync`, a cache of {}). An operation of several requests counts \
+         once. A ratio is taken in each round, and its median counts.\n",
         options.items,
         counted(options.rounds, "round"),
         options.seconds,

@@ -172,7 +172,10 @@ pub fn ratios(figures: &Figures, group: Group, connections: usize) -> String {
     let rate = |server, workload| {
         cell(figures, server, workload, connections).and_then(Cell::rate).filter(|rate| *rate > 0.0)
     };
-    let ratio = |ours, theirs, workload| Some(rate(ours, workload)? / rate(theirs, workload)?);
+    let ratio = |ours, theirs, workload| {
+        let ours = cell(figures, ours, workload, connections)?;
+        ours.ratio_to(cell(figures, theirs, workload, connections)?)
+    };
     let workloads = workloads(figures, group, connections);
     let pairs: Vec<_> = pairs
         .into_iter()

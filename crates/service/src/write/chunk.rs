@@ -169,8 +169,8 @@ impl<'s> Run<'s, '_> {
         let one = self.plan(progress, progress.done + 1).await?.writes.len();
         let two = self.plan(progress, progress.done + 2).await?.writes.len();
         let each = two.saturating_sub(one).max(1);
-        let once = one.saturating_sub(each);
-        let room = actions_max(self.service).saturating_sub(1 + once);
+        let shared = one.saturating_sub(each);
+        let room = actions_max(self.service).saturating_sub(1 + shared);
         Ok((room / each).clamp(1, left))
     }
 

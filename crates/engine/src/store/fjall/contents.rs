@@ -13,8 +13,10 @@ use super::super::StoreError;
 const TABLES: &str = "tables";
 const TRAILER_MAGIC: &[u8] = b"SFA!";
 const CONTENTS_MAGIC: &[u8] = b"TOC!";
-/// The magic, a version, a kind of checksum, a checksum, and where the contents begin and how long they are.
-const TRAILER_BYTES: u64 = 4 + 1 + 1 + 16 + 8 + 8;
+/// The magic, a version, a kind of checksum, the checksum, and where the contents begin and how long they are.
+const TRAILER_BYTES: usize = CONTENTS_START + 8 + 8;
+/// Where in the trailer it says where the contents begin.
+const CONTENTS_START: usize = 4 + 1 + 1 + 16;
 /// Where a section begins, how long it is, and the length of its name.
 const SECTION_BYTES_MIN: u64 = 8 + 8 + 2;
 
@@ -42,11 +44,11 @@ fn has_room_for_sections(path: &Path) -> io::Result<bool> {
         file => file?,
     };
     let end = file.metadata()?.len();
-    let Some(trailer_start) = end.checked_sub(TRAILER_BYTES) else { return Ok(true) };
-    let mut trailer = [0; TRAILER_BYTES as usize];
+    let Some(trailer_start) = end.checked_sub(TRAILER_BYTES as u64) else { return Ok(true) };
+    let mut trailer = [0; TRAILER_BYTES];
     file.read_exact_at(&mut trailer, trailer_start)?;
-    let begin =
-        trailer.get(22..30).and_then(|bytes| bytes.try_into().ok()).map_or(u64::MAX, u64::from_le_bytes);
+    let begin = trailer.get(CONTENTS_START..).and_then(|rest| rest.first_chunk()).copied();
+    let begin = begin.map_or(u64::MAX, u64::from_le_bytes);
     let Some(room) = trailer_start.checked_sub(begin).filter(|room| *room >= 8) else { return Ok(true) };
     let mut start = [0; 8];
     file.read_exact_at(&mut start, begin)?;
