@@ -7,7 +7,8 @@
 //! Always true: a task sees everything that tasks before it decided; readers see a group only once it is as durable as the
 //! engine promises; a task is answered exactly once, and never before the groups that it was decided after are durable.
 //!
-//! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer. While one group is on its way to the disk (the
+//! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer; a caller that would wait anyway, and whom nobody else
+//! joins, does what that thread would do, so that nobody has to be woken. While one group is on its way to the disk (the
 //! thread that syncs waits for it), the next one is open: its tasks decide and are applied as they come, and it is synced when the disk is free. Where it does
 //! not, handing over to a thread would cost more than the write, so the caller owns the commit itself; if another caller does so just
 //! now, that one takes the task along, and nobody waits for a lock.
@@ -147,8 +148,14 @@ struct Queue {
     tasks: Vec<Box<dyn Task>>,
     /// The commit thread is to be woken once so many wait.
     wanted: usize,
+    /// How many wrote at the same time the last time anybody did.
+    writers: usize,
+    /// The commit thread has a group that is not on its way to the disk yet.
+    open: bool,
     /// A group is on its way to the disk.
     syncing: bool,
+    /// How many wait until the disk is free.
+    waiting_for_disk: usize,
     closed: bool,
 }
 
@@ -316,7 +323,8 @@ impl Committer {
         self.shared.commit_waiting();
     }
 
-    /// Hands a task to the owner's thread and waits for its outcome. Should the thread die, the caller is told.
+    /// Commits a task here if nobody else writes; else hands it to the owner's thread and waits for its outcome. Should the thread die, the caller
+    /// is told.
     fn wait_for<T: Send + 'static>(
         &self,
         decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static,
@@ -324,7 +332,11 @@ impl Committer {
     ) -> Result<T, Fault> {
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
         // A caller that went away does not want the answer.
-        self.enqueue(decide, move |outcome| drop(sender.send(outcome)), alone);
+        let answer = move |outcome| drop(sender.send(outcome));
+        let task = Box::new(Waiting { decide: Some(decide), outcome: None, answer, alone });
+        if let Some(task) = self.shared.commit_for_caller(task) {
+            self.enqueue_task(task);
+        }
         receiver.recv().unwrap_or_else(|_| Err(Fault::Store(stopping())))
     }
 
@@ -334,7 +346,10 @@ impl Committer {
         answer: impl FnOnce(Result<T, Fault>) + Send + 'static,
         alone: bool,
     ) {
-        let task = Box::new(Waiting { decide: Some(decide), outcome: None, answer, alone });
+        self.enqueue_task(Box::new(Waiting { decide: Some(decide), outcome: None, answer, alone }));
+    }
+
+    fn enqueue_task(&self, task: Box<dyn Task>) {
         let mut queue = self.shared.queue.lock();
         if queue.closed {
             drop(queue);

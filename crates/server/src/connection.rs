@@ -11,6 +11,7 @@ mod registry;
 mod reread;
 mod watched;
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -45,6 +46,7 @@ struct Shared {
 pub(crate) async fn serve(stream: TcpStream, service: Arc<Service>, tls: Option<Tls>, entry: Entry) {
     // Answers are whole when they are written: waiting for more would only delay them.
     let _ = stream.set_nodelay(true);
+    let _here = Here::new();
     let activity = entry.activity().clone();
     let work = async move {
         match tls {
@@ -53,6 +55,32 @@ pub(crate) async fn serve(stream: TcpStream, service: Arc<Service>, tls: Option<
         }
     };
     Ended { work: Box::pin(work), entry: &entry }.await;
+}
+
+thread_local! {
+    /// How many connections this thread serves.
+    static HERE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A connection that this thread serves.
+struct Here(());
+
+impl Here {
+    fn new() -> Here {
+        HERE.set(HERE.get() + 1);
+        Here(())
+    }
+}
+
+impl Drop for Here {
+    fn drop(&mut self) {
+        HERE.set(HERE.get().saturating_sub(1));
+    }
+}
+
+/// Whether this thread serves one connection and no other.
+fn is_alone() -> bool {
+    HERE.get() == 1
 }
 
 /// What HTTP/2 with prior knowledge begins with, and no request of HTTP/1.1.

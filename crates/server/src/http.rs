@@ -106,7 +106,7 @@ async fn operation(
     };
     let json = inflated.as_ref().unwrap_or(&body.bytes);
     let (asked, outcome) =
-        operation::ask(service, &Head::from(head), started, content_type, (&body.bytes, json));
+        operation::ask(service, &Head::from(head), started, content_type, (&body.bytes, json), false);
     let outcome = operation::wait(outcome).await;
     let mut out = buffers::output();
     let written = operation::write(service, request_id, &asked, outcome, &mut out);

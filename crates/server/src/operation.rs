@@ -73,10 +73,11 @@ pub(crate) fn ask(
     started: Instant,
     content_type: &'static str,
     (sent, json): (&[u8], &[u8]),
+    waits: bool,
 ) -> (Asked, Outcome) {
     let (target, outcome) = match admit(service, head, sent, json) {
         Err(error) => (None, Outcome::Now(Err(error))),
-        Ok((target, access)) => (Some(target), service.start(target, access, json)),
+        Ok((target, access)) => (Some(target), service.start(target, access, json, waits)),
     };
     let coding = compression::wanted(head.headers);
     (Asked { started, request_bytes: sent.len(), target, content_type, coding }, outcome)

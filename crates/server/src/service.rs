@@ -44,15 +44,15 @@ pub(crate) enum Outcome {
 }
 
 impl Service {
-    /// Reads a request and has the engine run it. The calling thread never waits: what only reads is answered by this thread, and a
-    /// write that waits for the disk from the thread that waits for it.
-    pub(crate) fn start(&self, target: Target, access: Access, json: &[u8]) -> Outcome {
+    /// Reads a request and has the engine run it. What only reads is answered by this thread, and a write that waits for the disk from the
+    /// thread that waits for it; unless this thread has nothing else to do and is to wait itself.
+    pub(crate) fn start(&self, target: Target, access: Access, json: &[u8], waits: bool) -> Outcome {
         let started = sheltered(target.name, || {
             let operation = Operation::parse(target.name, json)?;
             if access == Access::ReadOnly && !only_reads(&operation) {
                 return Err(not_allowed(target));
             }
-            if !Engine::may_wait(&operation) {
+            if waits || !Engine::may_wait(&operation) {
                 return Ok(Outcome::Now(self.engine.run(operation)));
             }
             let (give, take) = oneshot::channel();

@@ -51,32 +51,54 @@ impl Shared {
     /// The life of the commit thread.
     fn own(&self, disk: SyncSender<Underway>) {
         let _closing = CloseOnExit(self);
-        let mut writers = 0;
         loop {
             let mut queue = self.queue.lock();
-            self.gather(&mut queue, writers);
+            self.gather(&mut queue);
             if queue.tasks.is_empty() {
                 return;
             }
             let group = take_group(&mut queue.tasks);
+            queue.open = true;
             drop(queue);
             let group = self.commit_while_syncing(&mut self.owner.lock(), group);
-            // Those who wait on are writers, too.
-            writers = group.tasks.len() + self.queue.lock().tasks.len();
-            self.hand_over(group, writers, &disk);
+            self.hand_over(group, &disk);
         }
+    }
+
+    /// Commits a task on the thread of its caller, which would wait for it anyway, if nobody else writes: waking the threads that commit and sync,
+    /// and then the caller, can take as long as the disk. Gives the task back otherwise.
+    pub(super) fn commit_for_caller(&self, task: Box<dyn Task>) -> Option<Box<dyn Task>> {
+        let Some(mut owner) = self.owner.try_lock() else { return Some(task) };
+        let mut queue = self.queue.lock();
+        let is_busy = queue.open || queue.syncing || queue.writers > 1 || !queue.tasks.is_empty();
+        // Who has to be told that the engine is closing, or may have to open the store again, is not in a hurry.
+        if is_busy || queue.closed || self.store.failure().is_some() {
+            return Some(task);
+        }
+        queue.syncing = true;
+        drop(queue);
+        let disk = FreeOnExit(self);
+        let mut tasks = vec![task];
+        let applied = self.apply(&mut owner, &self.store.snapshot(), &mut tasks);
+        drop(owner);
+        self.metrics.group(tasks.len());
+        let outcome = applied.and_then(|published| self.settle(published));
+        drop(disk);
+        answer_all(tasks, &outcome);
+        self.prepare();
+        None
     }
 
     /// Waits for the first task, and then, where the disk has nothing to do, a moment for as many as there were writers: those who have just
     /// been answered come back at once with their next write, and each that misses this sync waits for two.
-    fn gather(&self, queue: &mut MutexGuard<'_, Queue>, writers: usize) {
+    fn gather(&self, queue: &mut MutexGuard<'_, Queue>) {
         queue.wanted = 1;
         while queue.tasks.is_empty() && !queue.closed {
             self.wake.wait(queue);
         }
         let sync_time = Duration::from_nanos(self.sync_nanoseconds.load(Relaxed));
         let until = Instant::now() + (sync_time / GATHERING_PART).min(GATHERING_MAX);
-        queue.wanted = writers.min(GROUP_TASKS_MAX);
+        queue.wanted = queue.writers.min(GROUP_TASKS_MAX);
         while queue.tasks.len() < queue.wanted && !queue.closed && !queue.syncing {
             if self.wake.wait_until(queue, until).timed_out() {
                 break;
@@ -136,26 +158,27 @@ impl Shared {
                 return Some(std::mem::replace(&mut queue.tasks, rest));
             }
             queue.wanted = TASKS_WORTH_WAKING;
-            self.wake.wait(&mut queue);
+            self.wait_awhile_for_disk(&mut queue);
         }
     }
 
     /// Passes a group on to the thread that waits for the disk. A lone writer has nobody who could use the time, so its group is made durable here.
-    fn hand_over(&self, group: Underway, writers: usize, disk: &SyncSender<Underway>) {
+    fn hand_over(&self, group: Underway, disk: &SyncSender<Underway>) {
+        let mut queue = self.queue.lock();
+        // Those who wait on are writers, too.
+        queue.writers = group.tasks.len() + queue.tasks.len();
         if group.tasks.is_empty() {
+            queue.open = false;
             return;
         }
         self.metrics.group(group.tasks.len());
-        let mut queue = self.queue.lock();
-        if writers <= 1 && !queue.syncing {
-            drop(queue);
-            let outcome = self.settle(group.published);
-            answer_all(group.tasks, &outcome);
-            return self.prepare();
-        }
+        let is_lone = queue.writers <= 1 && !queue.syncing;
         self.wait_for_disk(&mut queue);
-        queue.syncing = true;
+        (queue.open, queue.syncing) = (false, true);
         drop(queue);
+        if is_lone {
+            return self.finish(group);
+        }
         if let Err(lost) = disk.send(group) {
             self.queue.lock().syncing = false;
             answer_all(lost.0.tasks, &Err(stopping()));
@@ -164,20 +187,29 @@ impl Shared {
 
     pub(super) fn wait_for_disk(&self, queue: &mut MutexGuard<'_, Queue>) {
         while queue.syncing {
-            self.wake.wait(queue);
+            self.wait_awhile_for_disk(queue);
         }
+    }
+
+    fn wait_awhile_for_disk(&self, queue: &mut MutexGuard<'_, Queue>) {
+        queue.waiting_for_disk += 1;
+        self.wake.wait(queue);
+        queue.waiting_for_disk -= 1;
     }
 
     /// The life of the thread that waits for the disk.
     fn sync_groups(&self, groups: &Receiver<Underway>) {
-        for Underway { published, tasks } in groups {
-            let outcome = {
-                let _free = FreeOnExit(self);
-                self.settle(published)
-            };
-            answer_all(tasks, &outcome);
-            self.prepare();
-        }
+        groups.iter().for_each(|group| self.finish(group));
+    }
+
+    /// Makes a group durable and answers it.
+    fn finish(&self, group: Underway) {
+        let outcome = {
+            let _free = FreeOnExit(self);
+            self.settle(group.published)
+        };
+        answer_all(group.tasks, &outcome);
+        self.prepare();
     }
 
     /// Gets ready for the next group, now that nobody waits for this one.
@@ -207,8 +239,14 @@ struct FreeOnExit<'a>(&'a Shared);
 
 impl Drop for FreeOnExit<'_> {
     fn drop(&mut self) {
-        self.0.queue.lock().syncing = false;
-        self.0.wake.notify_all();
+        let mut queue = self.0.queue.lock();
+        queue.syncing = false;
+        // The commit thread need not hear of it while it waits for something to do.
+        let is_awaited = queue.waiting_for_disk > 0 || !queue.tasks.is_empty();
+        drop(queue);
+        if is_awaited {
+            self.0.wake.notify_all();
+        }
     }
 }
 

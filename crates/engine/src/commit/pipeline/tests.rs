@@ -1,6 +1,8 @@
 //! What happens while a sync lasts, with a store whose syncs last as long as a test wants.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::ThreadId;
 
 use parking_lot::{Condvar, Mutex};
 
@@ -80,8 +82,7 @@ impl Store for Slow {
 
 /// Two writers whose sync lasts (a lone one would have nobody else to let through), and eight that came while it did and were applied.
 fn ten_writers(store: &Arc<Slow>) -> (Committer, Receiver<Result<(), Fault>>) {
-    let committer = Committer::start(store.clone(), &Options::default(), Arc::new(Metrics::default()));
-    let committer = committer.unwrap();
+    let committer = start(store);
     let (sender, answers) = channel();
     let write = |number: u8| {
         let sender = sender.clone();
@@ -105,8 +106,108 @@ fn ten_writers(store: &Arc<Slow>) -> (Committer, Receiver<Result<(), Fault>>) {
     (committer, answers)
 }
 
+/// A write of one key, which notes the thread it is decided on.
+fn put(
+    key: Vec<u8>,
+) -> impl FnOnce(&super::super::Latest<'_>) -> Result<(ThreadId, Changes), Fault> + Send + 'static {
+    move |_| {
+        let mut changes = Changes::default();
+        changes.batch.put(Space::Data, key.clone(), key);
+        Ok((std::thread::current().id(), changes))
+    }
+}
+
+fn start(store: &Arc<Slow>) -> Committer {
+    Committer::start(store.clone(), &Options::default(), Arc::new(Metrics::default())).unwrap()
+}
+
 fn slow() -> Arc<Slow> {
     Arc::new(Slow { memory: MemoryStore::new(), disk: Mutex::default(), changed: Condvar::new() })
+}
+
+#[test]
+fn a_lone_caller_that_waits_commits_on_its_own_thread() {
+    let store = slow();
+    store.end_syncs(Ok(()));
+    let committer = start(&store);
+    for number in 0..3 {
+        assert_eq!(committer.run(put(vec![number])).unwrap(), std::thread::current().id());
+        assert!(committer.view().snapshot.get(Space::Data, &[number]).unwrap().is_some());
+    }
+    assert_eq!(store.disk.lock().syncs_begun, 3);
+}
+
+#[test]
+fn a_caller_that_waits_joins_those_who_write_already() {
+    let store = slow();
+    let committer = start(&store);
+    let (sender, answers) = channel();
+    committer.submit(put(vec![0]), move |outcome| sender.send(outcome).unwrap());
+    store.wait_until(|disk| disk.syncs_begun == 1);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| committer.run(put(vec![1])).unwrap() != std::thread::current().id());
+        let has_come = || {
+            let queue = committer.shared.queue.lock();
+            queue.open || !queue.tasks.is_empty()
+        };
+        while !has_come() {
+            std::thread::yield_now();
+        }
+        store.end_syncs(Ok(()));
+        assert!(waiting.join().unwrap(), "decided elsewhere");
+    });
+    answers.recv().unwrap().unwrap();
+}
+
+#[test]
+fn everybody_sees_what_they_wrote_whoever_committed_it() {
+    let store = slow();
+    store.end_syncs(Ok(()));
+    let committer = start(&store);
+    std::thread::scope(|scope| {
+        for writer in 0..4_u8 {
+            let committer = &committer;
+            scope.spawn(move || {
+                for round in 0..2_000_u16 {
+                    let key = [&[writer][..], &round.to_be_bytes()].concat();
+                    committer.run(put(key.clone())).unwrap();
+                    let seen = committer.view().snapshot.get(Space::Data, &key).unwrap();
+                    assert!(seen.is_some(), "writer {writer}, round {round}");
+                    // Now and then nobody else writes.
+                    if round % 64 == u16::from(writer) {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_decision_that_panics_on_its_callers_thread_leaves_the_commit_free() {
+    let store = slow();
+    store.end_syncs(Ok(()));
+    let committer = start(&store);
+    let panics =
+        |_: &super::super::Latest<'_>| -> Result<((), Changes), Fault> { panic!("as it was asked to") };
+    let outcome = catch_unwind(AssertUnwindSafe(|| committer.run(panics)));
+    assert!(outcome.is_err());
+    assert_eq!(committer.run(put(vec![1])).unwrap(), std::thread::current().id());
+}
+
+#[test]
+fn a_lone_caller_whose_sync_fails_is_told() {
+    let store = slow();
+    let failure = StoreError::Failed { reason: "no space".into(), disk_was_full: false, source: None };
+    let committer = start(&store);
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| committer.run(put(vec![1])).is_err());
+        store.wait_until(|disk| disk.syncs_begun == 1);
+        assert_eq!(committer.view().snapshot.get(Space::Data, &[1]).unwrap(), None, "nobody is shown it");
+        store.end_syncs(Err(failure));
+        assert!(waiting.join().unwrap());
+    });
+    assert_eq!(committer.view().snapshot.get(Space::Data, &[1]).unwrap(), None, "not even afterwards");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, Uri};
 use tokio::sync::oneshot;
 
+use super::super::is_alone;
 use super::super::registry::Activity;
 use super::Answer;
 use crate::head::{Head, Headers};
@@ -138,7 +139,9 @@ fn carry_out(
     }
     let content_type = operation::content_type(head.headers, body.is_empty())?;
     activity.works();
-    Some(match operation::ask(service, head, started, content_type, (body, body)) {
+    // On this road a connection has one request at a time: the only one of its thread keeps nobody waiting.
+    let waits = is_alone();
+    Some(match operation::ask(service, head, started, content_type, (body, body), waits) {
         (asked, Outcome::Now(outcome)) => {
             Look::Answered { answer: Answer::new(service, &asked, outcome), total }
         }
