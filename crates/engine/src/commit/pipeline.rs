@@ -199,7 +199,9 @@ impl Shared {
 
     /// The life of the thread that waits for the disk.
     fn sync_groups(&self, groups: &Receiver<Underway>) {
-        groups.iter().for_each(|group| self.finish(group));
+        for group in groups {
+            self.finish(group);
+        }
     }
 
     /// Makes a group durable and answers it.
