@@ -31,9 +31,11 @@ fn key(number: u64) -> Item {
     Item::from([("pk".to_owned(), partition), ("sk".to_owned(), sort)])
 }
 
+/// Puts an item that is like no other: what changes nothing is not written.
 fn put(engine: &Engine, number: u64) {
+    static PUTS: AtomicU64 = AtomicU64::new(0);
     let mut item = key(number);
-    item.insert("text".to_owned(), Value::from("x".repeat(900)));
+    item.insert("text".to_owned(), Value::from(format!("{:0900}", PUTS.fetch_add(1, Relaxed))));
     engine.put_item(PutItem { table_name: table(), item: Some(item.into()), ..PutItem::default() }).unwrap();
 }
 
