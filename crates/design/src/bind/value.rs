@@ -255,6 +255,9 @@ pub fn validate_key(entity: &Entity, key: &Item, delimiters: &str) -> Vec<Proble
     problems
 }
 
+/// So many wrong elements of a list are named, the first ones.
+const ELEMENTS_NAMED_MAX: usize = 20;
+
 pub(super) fn check(
     attribute: &Attribute,
     path: &str,
@@ -262,8 +265,14 @@ pub(super) fn check(
     delimiters: &str,
     problems: &mut Vec<Problem>,
 ) {
-    if let Some(message) = mismatch(&attribute.kind, value, delimiters) {
-        problems.push(Problem::invalid(path, message));
+    match (&attribute.kind, value) {
+        (Type::List(element), Value::L(list)) => {
+            let wrong = list.iter().enumerate().filter_map(|(place, value)| {
+                Some(Problem::invalid(format!("{path}[{place}]"), mismatch(element, value, delimiters)?))
+            });
+            problems.extend(wrong.take(ELEMENTS_NAMED_MAX));
+        }
+        (kind, value) => problems.extend(problem(kind, path, value, delimiters)),
     }
     if let Some(most) = attribute.max_bytes.filter(|most| dynamo::value_size_bytes(value) > *most) {
         problems.push(Problem::invalid(path, format!("has more than {most} bytes")));

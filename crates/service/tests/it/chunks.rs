@@ -151,6 +151,22 @@ async fn one_who_is_named_twice_is_counted_once_or_refused() {
 }
 
 #[tokio::test]
+async fn wrong_elements_of_a_list_are_named() {
+    let (service, _) = stak(i64::MAX).await;
+    let mut input = broadcast(50);
+    let Some(Value::L(uids)) = input.get_mut("uids") else { panic!("a list") };
+    for (place, wrong) in [(3, "a#b"), (40, "")] {
+        uids[place] = Value::from(wrong);
+    }
+    let refused = service.operate("publish-to-users", input, WriteOptions::default()).await;
+    let Err(Refusal::Invalid(problems)) = refused else { panic!("{refused:?}") };
+    let names = problems.iter().map(|problem| problem.name.as_str()).collect::<Vec<_>>();
+    assert_eq!(names, ["uids[3]", "uids[40]"]);
+    assert!(problems[0].message.contains("without any of `#"), "{problems:?}");
+    assert_eq!(delivered(&service, 50).await.1, 0);
+}
+
+#[tokio::test]
 async fn wrong_input_is_told_before_anything_is_put_down() {
     let (service, _) = stak(i64::MAX).await;
     let mut input = broadcast(250);
