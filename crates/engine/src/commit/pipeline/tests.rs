@@ -1,6 +1,7 @@
 //! What happens while a sync lasts, with a store whose syncs last as long as a test wants.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::ThreadId;
 
@@ -180,6 +181,37 @@ fn everybody_sees_what_they_wrote_whoever_committed_it() {
                 }
             });
         }
+    });
+}
+
+#[test]
+fn what_was_shown_stays_shown_when_callers_and_the_commit_thread_take_turns() {
+    let store = slow();
+    store.end_syncs(Ok(()));
+    let committer = start(&store);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Who does not wait is always served by the commit thread.
+        scope.spawn(|| {
+            let (sender, answers) = channel();
+            while !is_over.load(Relaxed) {
+                let sender = sender.clone();
+                committer.submit(put(vec![1]), move |outcome| sender.send(outcome.is_ok()).unwrap());
+                assert!(answers.recv().unwrap());
+            }
+        });
+        for round in 0..20_000_u32 {
+            let key = round.to_be_bytes().to_vec();
+            committer.run(put(key.clone())).unwrap();
+            for _ in 0..20 {
+                let seen = committer.view().snapshot.get(Space::Data, &key).unwrap();
+                if seen.is_none() {
+                    is_over.store(true, Relaxed);
+                    panic!("what round {round} wrote is gone again");
+                }
+            }
+        }
+        is_over.store(true, Relaxed);
     });
 }
 
