@@ -29,7 +29,7 @@ const ITEMS_MAX: usize = 100;
 struct Run<'s, 'o> {
     service: &'s Service,
     operation: &'o Operation,
-    /// What the caller gave, and the ids that are made once for all chunks.
+    /// What the caller gave.
     inputs: Item,
     /// The key of the caller; without one nobody can resume it, but its own attempts must not do a chunk twice.
     key: String,
@@ -58,7 +58,7 @@ pub(crate) async fn operate<'s>(
         None => (state::fingerprint(&[&service.options().random.bytes()]), None, false),
     };
     let total = total(operation, &inputs);
-    let mut run = Run { service, operation, inputs, key, is_callers_key, fingerprint, total };
+    let run = Run { service, operation, inputs, key, is_callers_key, fingerprint, total };
     let progress = match &remembered {
         None => Progress::start(service),
         Some(first) => match run.resumed(first)? {
@@ -66,7 +66,6 @@ pub(crate) async fn operate<'s>(
             None => return outcome::repeated(service, first, &run.fingerprint).await.map(Done::from),
         },
     };
-    complete(operation, &mut run.inputs, &progress);
     match run.chunks(progress).await {
         Err(refusal) if is_callers_key && remembered.is_none() => run.refused(refusal).await,
         outcome => outcome,
@@ -176,11 +175,11 @@ impl<'s> Run<'s, '_> {
 
     /// The writes of the elements up to here.
     async fn plan(&self, progress: &Progress, to: usize) -> Result<Plan, Refusal> {
-        let write = Write::Operation {
-            name: &self.operation.name.value,
-            inputs: self.inputs.clone(),
-            part: Some(progress.done..to),
-        };
+        let mut inputs = self.inputs.clone();
+        // By the progress: whoever goes on with what another has begun must make the same ids.
+        complete(self.operation, &mut inputs, progress);
+        let name = &self.operation.name.value;
+        let write = Write::Operation { name, inputs, part: Some(progress.done..to) };
         let ids = progress.ids(&progress.done.to_string());
         plan(self.service, &write, &ids).await.map_err(|refusal| self.partly(progress, refusal))
     }

@@ -12,16 +12,23 @@ use crate::support::{assert_sound, design, engine, item, texts};
 struct Failing {
     inner: Embedded,
     left: AtomicI64,
+    /// How many transactions there will have been when one fails; others do not.
+    until_one_fails: AtomicI64,
 }
 
 impl Backend for Failing {
     fn run(&self, operation: Operation) -> Running<'_> {
-        if matches!(operation, Operation::TransactWriteItems(_))
-            && self.left.fetch_sub(1, Ordering::SeqCst) <= 0
-        {
+        let fails = matches!(operation, Operation::TransactWriteItems(_))
+            && (self.left.fetch_sub(1, Ordering::SeqCst) <= 0
+                || self.until_one_fails.fetch_sub(1, Ordering::SeqCst) == 0);
+        if fails {
             return Box::pin(async { Err(ApiError::new(ErrorKind::ServiceUnavailable, "down")) });
         }
-        self.inner.run(operation)
+        // Others have their turn before each operation.
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            self.inner.run(operation).await
+        })
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -35,7 +42,11 @@ impl Backend for Failing {
 
 async fn stak(transactions: i64) -> (Service, Arc<Failing>) {
     let (engine, clock) = engine();
-    let backend = Arc::new(Failing { inner: Embedded::new(engine), left: AtomicI64::new(i64::MAX) });
+    let backend = Arc::new(Failing {
+        inner: Embedded::new(engine),
+        left: AtomicI64::new(i64::MAX),
+        until_one_fails: AtomicI64::new(i64::MAX),
+    });
     let options = Options { clock, ..Options::default() };
     let service = Service::new(design("stak-inbox"), backend.clone(), options);
     service.prepare().await.unwrap();
@@ -134,10 +145,25 @@ async fn the_same_request_sent_twice_at_once_is_done_once() {
         for outcome in [first, second] {
             assert!(outcome.is_ok(), "{outcome:?}");
         }
-        assert_eq!(delivered(&service, count).await.1, count);
+        let (ids, users) = delivered(&service, count).await;
+        assert_eq!((ids.len(), users), (1, count));
         assert!(one().await.unwrap().repeated);
         assert_sound(&service).await;
     }
+}
+
+#[tokio::test]
+async fn whoever_goes_on_with_what_another_began_makes_the_same_ids() {
+    let (service, backend) = stak(i64::MAX).await;
+    // Both begin, one does a chunk and fails at the next, and the other does the rest.
+    backend.until_one_fails.store(2, Ordering::SeqCst);
+    let one = || service.operate("publish-to-users", broadcast(120), key());
+    let (first, second) = tokio::join!(one(), one());
+    let stopped = [&first, &second].map(|outcome| matches!(outcome, Err(Refusal::Partly { .. })));
+    assert!(stopped[0] != stopped[1] && first.is_ok() != second.is_ok());
+    let (ids, users) = delivered(&service, 120).await;
+    assert_eq!((ids.len(), users), (1, 120));
+    assert_sound(&service).await;
 }
 
 #[tokio::test]
