@@ -91,6 +91,9 @@ impl Tree {
             return;
         }
         remove(&mut self.root, key);
+        if self.root.is_vacant() {
+            self.root = Arc::default();
+        }
         while let Node::Branch(branch) = &*self.root
             && let [only] = &branch.children[..]
         {
@@ -110,6 +113,14 @@ impl Branch {
     fn insert_child(&mut self, position: usize, split: Split) {
         self.keys.insert(position, split.separator);
         self.children.insert(position + 1, split.right);
+    }
+
+    /// Removes the child at a position, and the key between it and a neighbour.
+    fn remove_child(&mut self, position: usize) {
+        self.children.remove(position);
+        if self.keys.len() > 0 {
+            self.keys.remove(position.saturating_sub(1));
+        }
     }
 
     /// Joins the child at a position with a neighbour, if one of them is small and both fit into one node.
@@ -132,6 +143,14 @@ impl Node {
         match self {
             Node::Leaf(leaf) => leaf.keys.len(),
             Node::Branch(branch) => branch.keys.len(),
+        }
+    }
+
+    /// True if there is nothing below it. A branch without keys has one child.
+    fn is_vacant(&self) -> bool {
+        match self {
+            Node::Leaf(leaf) => leaf.keys.len() == 0,
+            Node::Branch(branch) => branch.children.is_empty(),
         }
     }
 }
@@ -211,7 +230,12 @@ fn remove(node: &mut Arc<Node>, key: &[u8]) {
             let position = branch.child_of(key);
             if let Some(child) = branch.children.get_mut(position) {
                 remove(child, key);
-                branch.join_child(position);
+                // A neighbour that is full has no room for even this.
+                if child.is_vacant() {
+                    branch.remove_child(position);
+                } else {
+                    branch.join_child(position);
+                }
             }
         }
     }

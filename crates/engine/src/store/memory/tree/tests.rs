@@ -109,6 +109,26 @@ fn assert_shape(node: &Node, is_root: bool, lower: Option<&Bytes>, upper: Option
     }
 }
 
+#[test]
+fn no_node_is_left_empty_however_a_full_tree_is_emptied() {
+    const KEYS: u32 = 5_000;
+    let key = |number: u32| Bytes::copy_from_slice(&number.to_be_bytes());
+    // Keys that come in order leave full nodes behind them, which cannot be joined with anything.
+    let mut full = Tree::default();
+    (0..KEYS).for_each(|number| full.insert(key(number), Bytes::new()));
+    let orders: [fn(u32) -> u32; 3] = [|n| KEYS - 1 - n, |n| n, |n| n * 2_003 % KEYS];
+    for order in orders {
+        let mut tree = full.clone();
+        for number in 0..KEYS {
+            tree.remove(&key(order(number)));
+            if number % 13 == 0 || number + 100 > KEYS {
+                assert_shape(&tree.root, true, None, None);
+            }
+        }
+        assert_eq!(tree.root.len(), 0);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
     #[test]
