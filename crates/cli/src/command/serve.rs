@@ -141,8 +141,8 @@ impl Serve {
         let credentials = self.credentials()?;
         let is_open = credentials.is_empty();
         let mut settings = self.settings(credentials)?;
-        let work = Work::start()?;
-        let remote = self.remote.connect(&work)?;
+        let work = self.needs_work().then(Work::start).transpose()?;
+        let remote = work.as_ref().map(|work| self.remote.connect(work)).transpose()?.flatten();
         // On another database there is nothing for the DynamoDB protocol here.
         settings.dynamodb = remote.is_none();
         let is_elsewhere = self.in_memory || remote.is_some();
@@ -201,13 +201,19 @@ impl Serve {
         self.designs.is_empty() && self.data.is_none() && !self.in_memory && !self.remote.is_meant()
     }
 
+    /// The designs to serve.
+    fn given(&self) -> Vec<String> {
+        if self.is_tour() { BUILT_IN.map(|(name, _)| name.to_owned()).to_vec() } else { self.designs.clone() }
+    }
+
+    /// Whether there is more to do than to answer the DynamoDB protocol, which has threads of its own.
+    fn needs_work(&self) -> bool {
+        self.remote.is_meant() || !self.given().is_empty()
+    }
+
     /// The designs that are served, ready to be asked.
-    fn running(&self, backend: Arc<dyn Backend>, work: Work) -> Result<Option<Designs>, Failure> {
-        let given = if self.is_tour() {
-            BUILT_IN.map(|(name, _)| name.to_owned()).to_vec()
-        } else {
-            self.designs.clone()
-        };
+    fn running(&self, backend: Arc<dyn Backend>, work: Option<Work>) -> Result<Option<Designs>, Failure> {
+        let (given, Some(work)) = (self.given(), work) else { return Ok(None) };
         if given.is_empty() {
             return Ok(None);
         }

@@ -14,6 +14,7 @@
 
 mod ahead;
 mod contents;
+mod creation;
 mod empty;
 mod files;
 mod holes;
@@ -41,6 +42,7 @@ use super::{
     key,
 };
 use ahead::Ahead;
+use creation::Completion;
 use open::Opened;
 use read::Reader;
 
@@ -79,12 +81,18 @@ pub(crate) struct FjallStore {
     directory: Arc<Directory>,
     options: StoreOptions,
     /// Held by whoever writes or reopens.
-    writer: Mutex<Ahead>,
+    writer: Mutex<Writer>,
     instance: RwLock<Instance>,
     /// Why writes are stopped.
     failure: Mutex<Option<StoreError>>,
     last_commit: AtomicU64,
     last_synced_commit: AtomicU64,
+}
+
+/// What only the one who writes touches.
+struct Writer {
+    ahead: Ahead,
+    creation: Completion,
 }
 
 /// The storage crate's database, or while it is being replaced a last view of it.
@@ -102,13 +110,21 @@ impl FjallStore {
             directory.check_is_plain()?;
         }
         match creation {
-            Creation::Incomplete => open::create_database(&directory, &options),
-            Creation::Complete if directory.has_failed() => {
-                return FjallStore::open_failed(directory, options);
+            Creation::Incomplete => FjallStore::create(directory, options),
+            Creation::Complete if directory.has_failed() => FjallStore::open_failed(directory, options),
+            Creation::Complete => {
+                let opened = open::open_database(&directory, &options)?;
+                FjallStore::with_all_commits(directory, options, opened)
             }
-            Creation::Complete => open::open_database(&directory, &options),
         }
-        .and_then(|opened| FjallStore::with_all_commits(directory, options, opened))
+    }
+
+    /// A new database, which can be read at once and written to as soon as its creation is complete.
+    fn create(directory: Arc<Directory>, options: StoreOptions) -> Result<FjallStore, StoreError> {
+        let opened = open::begin_database(&directory, &options)?;
+        let creation = Completion::begin(&directory);
+        directory.forget_closing();
+        Ok(FjallStore::new(directory, options, opened, creation))
     }
 
     /// A database that has at least the commits that it was closed with.
@@ -124,7 +140,7 @@ impl FjallStore {
             )));
         }
         directory.forget_closing();
-        Ok(FjallStore::new(directory, options, opened))
+        Ok(FjallStore::new(directory, options, opened, Completion::Done))
     }
 
     /// The directory, which stays locked for as long as the answer lives.
@@ -135,10 +151,10 @@ impl FjallStore {
     /// Opens a database whose last writes failed: mended if there is room for that, or else for reading only.
     fn open_failed(directory: Arc<Directory>, options: StoreOptions) -> Result<FjallStore, StoreError> {
         match open::mend_database(&directory, &options) {
-            Ok(opened) => Ok(FjallStore::new(directory, options, opened)),
+            Ok(opened) => Ok(FjallStore::new(directory, options, opened, Completion::Done)),
             Err(error @ StoreError::Full { .. }) => {
                 let opened = open::open_database(&directory, &options)?;
-                let store = FjallStore::new(directory, options, opened);
+                let store = FjallStore::new(directory, options, opened, Completion::Done);
                 store.stop(&format!("an earlier failure cannot be mended, as {error}"), None);
                 Ok(store)
             }
@@ -146,9 +162,14 @@ impl FjallStore {
         }
     }
 
-    fn new(directory: Arc<Directory>, options: StoreOptions, opened: Opened) -> FjallStore {
+    fn new(
+        directory: Arc<Directory>,
+        options: StoreOptions,
+        opened: Opened,
+        creation: Completion,
+    ) -> FjallStore {
         FjallStore {
-            writer: Mutex::new(Ahead::new(directory.database())),
+            writer: Mutex::new(Writer { ahead: Ahead::new(directory.database()), creation }),
             directory,
             options,
             failure: Mutex::new(None),
@@ -163,7 +184,7 @@ impl FjallStore {
     pub(crate) fn open_without_background(path: &Path) -> FjallStore {
         let directory = Arc::new(Directory::open(path).unwrap().0);
         let opened = open::open_without_background(&directory);
-        FjallStore::new(directory, StoreOptions::default(), opened)
+        FjallStore::new(directory, StoreOptions::default(), opened, Completion::Done)
     }
 
     /// Has everything applied so far written into a table, by this thread, and says how many runs of tables wait to be merged.
@@ -186,7 +207,7 @@ impl FjallStore {
     /// Where the last batch is thought to end in the journal.
     #[cfg(test)]
     pub(crate) fn journal_written(&self) -> u64 {
-        self.writer.lock().written()
+        self.writer.lock().ahead.written()
     }
 
     /// Has everything applied so far written into tables and merged into the last level.
@@ -299,18 +320,31 @@ impl FjallStore {
 
     /// Stops all writes and returns why. The first reason stays: later failures follow from it.
     fn stop(&self, doing: &str, error: Option<fjall::Error>) -> StoreError {
-        let mut failure = self.failure.lock();
-        if let Some(first) = &*failure {
+        if let Some(first) = &*self.failure.lock() {
             return first.clone();
         }
         self.directory.note_failure();
-        let disk_was_full = error.as_ref().and_then(open::io_error).is_some_and(is_full)
-            || self.free_bytes().is_ok_and(|free| free < self.options.reserve_bytes);
+        let disk_was_full = error.as_ref().and_then(open::io_error).is_some_and(is_full);
         let reason = error.as_ref().map_or_else(|| doing.to_owned(), |error| format!("{doing}: {error}"));
-        let source = error.map(|error| Arc::new(error) as _);
-        let first = StoreError::Failed { reason: reason.into(), disk_was_full, source };
-        *failure = Some(first.clone());
-        first
+        self.refuse(reason, disk_was_full, error.map(|error| Arc::new(error) as _))
+    }
+
+    /// Stops all writes to what has not become a database. Nothing is noted: the next opening begins its creation again.
+    fn stop_before_creation(&self, error: StoreError) -> StoreError {
+        let disk_was_full = matches!(&error, StoreError::Io { source, .. } if is_full(source));
+        self.refuse(error.to_string(), disk_was_full, Some(Arc::new(error)))
+    }
+
+    fn refuse(
+        &self,
+        reason: String,
+        disk_was_full: bool,
+        source: Option<Arc<dyn std::error::Error + Send + Sync>>,
+    ) -> StoreError {
+        let disk_was_full =
+            disk_was_full || self.free_bytes().is_ok_and(|free| free < self.options.reserve_bytes);
+        let failure = StoreError::Failed { reason: reason.into(), disk_was_full, source };
+        self.failure.lock().get_or_insert(failure).clone()
     }
 
     /// Ends the running instance with its threads. What it had applied can still be read.
@@ -349,6 +383,10 @@ impl FjallStore {
 impl Drop for FjallStore {
     /// Notes the last commit, so that a journal that loses its end until the next opening is not taken for a torn one.
     fn drop(&mut self) {
+        // Where it failed there is nothing to note: there will be no such database.
+        if self.writer.get_mut().creation.wait().is_err() {
+            return;
+        }
         let last = self.last_commit.load(Relaxed);
         if self.failure.get_mut().is_none() && self.last_synced_commit.load(Relaxed) == last {
             self.directory.note_closing(last);
@@ -365,12 +403,13 @@ impl Store for FjallStore {
     }
 
     fn apply(&self, batch: Batch) -> Result<u64, StoreError> {
-        let mut ahead = self.writer.lock();
+        let mut writer = self.writer.lock();
         self.check_running()?;
         if batch.is_empty() {
             return Ok(self.last_commit.load(Relaxed));
         }
-        self.write(batch, &mut ahead)
+        writer.creation.wait().map_err(|error| self.stop_before_creation(error))?;
+        self.write(batch, &mut writer.ahead)
     }
 
     fn flush(&self) -> Result<(), StoreError> {
@@ -385,12 +424,12 @@ impl Store for FjallStore {
     }
 
     fn sync(&self) -> Result<(), StoreError> {
-        let mut ahead = self.writer.lock();
+        let mut writer = self.writer.lock();
         self.check_running()?;
-        let journal = self.hand_out(&mut ahead)?;
+        let journal = self.hand_out(&mut writer.ahead)?;
         let number = self.last_commit.load(Relaxed);
         // The next batches are applied meanwhile.
-        drop(ahead);
+        drop(writer);
         let synced = self.options.faults.before_sync().and_then(|()| journal.sync_data());
         synced.map_err(|error| self.stop("a sync failed", Some(error.into())))?;
         self.last_synced_commit.fetch_max(number, Relaxed);
@@ -398,23 +437,29 @@ impl Store for FjallStore {
     }
 
     fn prepare(&self) -> Result<(), StoreError> {
-        let extended = self.extend_journal(&mut self.writer.lock())?;
+        let extended = self.extend_journal(&mut self.writer.lock().ahead)?;
         // Without the lock: the next group may be applied meanwhile.
         let synced = extended.map_or(Ok(()), |journal| journal.sync_data());
         synced.map_err(|error| self.stop("a sync failed", Some(error.into())))
     }
 
     fn reopen(&self) -> Result<(), StoreError> {
-        let mut ahead = self.writer.lock();
+        let mut writer = self.writer.lock();
         if self.failure().is_none() {
             return Ok(());
         }
         self.check_space(0)?;
+        let is_created = writer.creation.wait().is_ok();
         self.freeze();
-        let opened = open::mend_database(&self.directory, &self.options)?;
+        let opened = if is_created {
+            open::mend_database(&self.directory, &self.options)?
+        } else {
+            open::create_database(&self.directory, &self.options)?
+        };
         self.check_nothing_lost(&opened)?;
+        writer.creation = Completion::Done;
         self.install(opened);
-        *ahead = Ahead::new(self.directory.database());
+        writer.ahead = Ahead::new(self.directory.database());
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The files of an empty database, as the storage crate leaves them.
 //!
 //! The storage crate makes them one after the other with 31 syncs, and each has to wait for the disk. What comes out is always the same, so it is
-//! kept here and written at once; then everything is synced before the directory is called a database. There is no journal among them: the storage
+//! kept here and written at once; then everything is synced before the directory is called a database (`creation.rs`). There is no journal among them: the storage
 //! crate begins one when it opens a database without.
 //!
 //! Always true: the storage crate, with our settings, would have made the same keyspace. A test compares; `UPDATE=1 cargo test -p monotable-engine
@@ -29,21 +29,22 @@ const FILES: [(&str, &[u8]); 7] = [
     ("version", include_bytes!("empty/version")),
 ];
 
-/// Writes an empty database into a directory that is not there yet, durably.
+/// Writes an empty database into a directory that is not there yet.
 pub(super) fn write(database: &Path) -> io::Result<()> {
     fs::create_dir(database)?;
     for name in DIRECTORIES {
         fs::create_dir(database.join(name))?;
     }
-    let mut files = Vec::with_capacity(FILES.len());
     for (name, content) in FILES {
-        let mut file = File::create_new(database.join(name))?;
-        file.write_all(content)?;
-        files.push(file);
+        File::create_new(database.join(name))?.write_all(content)?;
     }
-    // After all are written: the first sync then does most of the work for the others.
-    for file in files {
-        file.sync_all()?;
+    Ok(())
+}
+
+/// Makes an empty database durable. All is written by then, so the first sync does most of the work for the others.
+pub(super) fn sync(database: &Path) -> io::Result<()> {
+    for (name, _) in FILES {
+        File::open(database.join(name))?.sync_all()?;
     }
     for name in DIRECTORIES {
         sync_directory(&database.join(name))?;

@@ -20,7 +20,7 @@ use super::{
         error::is_full,
         key,
     },
-    StoreOptions, empty, journal, manifest,
+    StoreOptions, creation, empty, journal, manifest,
     read::{Reader, entry_of},
     tail,
 };
@@ -46,13 +46,23 @@ pub(super) struct Opened {
     pub(super) last_commit: u64,
 }
 
-/// Creates the database of a directory.
+/// Writes and opens an empty database. Its directory is not called a database yet, and what is there may not be durable.
+pub(super) fn begin_database(
+    directory: &Arc<Directory>,
+    options: &StoreOptions,
+) -> Result<Opened, StoreError> {
+    directory.clear()?;
+    empty::write(&directory.database()).map_err(StoreError::io("creating the database"))?;
+    start(directory, Creation::Incomplete, options)
+}
+
+/// Creates a database, durably.
 pub(super) fn create_database(
     directory: &Arc<Directory>,
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
-    let opened = start_restore(directory, options)?;
-    directory.complete_creation()?;
+    let opened = begin_database(directory, options)?;
+    creation::complete(directory)?;
     Ok(opened)
 }
 
@@ -61,9 +71,9 @@ pub(super) fn start_restore(
     directory: &Arc<Directory>,
     options: &StoreOptions,
 ) -> Result<Opened, StoreError> {
-    directory.clear()?;
-    empty::write(&directory.database()).map_err(StoreError::io("creating the database"))?;
-    start(directory, Creation::Incomplete, options)
+    let opened = begin_database(directory, options)?;
+    empty::sync(&directory.database()).map_err(StoreError::io("creating the database"))?;
+    Ok(opened)
 }
 
 /// Opens the database of a directory.

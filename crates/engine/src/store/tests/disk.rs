@@ -143,6 +143,21 @@ fn an_unreadable_format_file_is_refused() {
 }
 
 #[test]
+fn a_directory_is_a_database_before_anything_is_written_to_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    put(&store, 1).unwrap();
+    assert!(directory.path().join("monotable").exists());
+}
+
+#[test]
+fn a_database_that_nobody_wrote_to_is_one_all_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path()).unwrap());
+    assert!(directory.path().join("monotable").exists());
+}
+
+#[test]
 fn an_interrupted_creation_is_begun_again() {
     let directory = tempfile::tempdir().unwrap();
     open(directory.path()).unwrap();
