@@ -8,12 +8,13 @@
 //! engine promises; a task is answered exactly once, and never before the groups that it was decided after are durable.
 //!
 //! Where a commit waits for a disk, a thread of its own owns it and callers wait for its answer; a caller that would wait anyway, and whom nobody else
-//! joins, does what that thread would do, so that nobody has to be woken. While one group is on its way to the disk (the
-//! thread that syncs waits for it), the next one is open: its tasks decide and are applied as they come, and it is synced when the disk is free. Where it does
-//! not, handing over to a thread would cost more than the write, so the caller owns the commit itself; if another caller does so just
-//! now, that one takes the task along, and nobody waits for a lock.
+//! joins, does what that thread would do, so that nobody has to be woken. While one group is on its way to the disk, the tasks of the next one decide and
+//! are applied as they come; the thread that waits for the disk takes it as soon as it is done with the one before.
 //!
-//! Path of a write: `Committer::run` -> queue -> [`Shared::commit`] (decide, apply) -> [`Shared::settle`] (sync, publish) -> answer.
+//! Where there is no disk to wait for, handing over to a thread would cost more than the write, so the caller owns the commit itself; if another caller
+//! does so just now, that one takes the task along, and nobody waits for a lock.
+//!
+//! Path of a write: `Committer::run` -> queue -> [`Shared::commit_tasks`] (decide, apply) -> [`Shared::settle`] (sync, publish) -> answer.
 
 mod group;
 mod pipeline;
@@ -30,6 +31,7 @@ use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
 
 use self::group::Group;
+use self::pipeline::Underway;
 use self::task::{Task, Waiting, answer_all, stopping, take_group};
 use crate::catalog::{Catalog, CatalogChange};
 use crate::clock::Clock;
@@ -129,7 +131,10 @@ struct Shared {
     history_milliseconds: AtomicI64,
     owner: Mutex<Owner>,
     queue: Mutex<Queue>,
+    /// There is something to decide, or the disk is free.
     wake: Condvar,
+    /// There is something to sync.
+    disk: Condvar,
     /// What readers see. In memory only the catalog: a snapshot kept here would make every write copy.
     published: ArcSwap<Published>,
     totals: Mutex<Totals>,
@@ -150,13 +155,27 @@ struct Queue {
     wanted: usize,
     /// How many wrote at the same time the last time anybody did.
     writers: usize,
-    /// The commit thread has a group that is not on its way to the disk yet.
+    /// The commit thread has tasks that are not applied yet.
     open: bool,
+    /// What was applied and goes to the disk next.
+    applied: Option<Underway>,
     /// A group is on its way to the disk.
     syncing: bool,
-    /// How many wait until the disk is free.
+    /// How many wait until the disk has nothing to do.
     waiting_for_disk: usize,
+    /// No task is taken any more.
     closed: bool,
+    /// Nothing is applied any more.
+    ended: bool,
+    /// Nothing is synced any more.
+    lost_disk: bool,
+}
+
+impl Queue {
+    /// A group is on its way to the disk, or next in line for it.
+    fn uses_disk(&self) -> bool {
+        self.syncing || self.applied.is_some()
+    }
 }
 
 /// The state that only the owner of the commit touches.
@@ -205,6 +224,7 @@ impl Committer {
             }),
             queue: Mutex::default(),
             wake: Condvar::new(),
+            disk: Condvar::new(),
             published: ArcSwap::from_pointee(Published { catalog, snapshot: kept }),
             totals: Mutex::new(totals),
             sync_nanoseconds: AtomicU64::new(0),

@@ -1,8 +1,7 @@
-//! Where a commit waits for a disk: one thread decides and applies, the other makes durable and answers (docs/decisions/0004).
+//! Where a commit waits for a disk: one thread decides and applies, the other makes durable and answers (docs/decisions/0004 and 0071).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -23,24 +22,32 @@ const STACK_BYTES: usize = 16 << 20;
 const TASKS_WORTH_WAKING: usize = 8;
 
 /// A group that was applied and is on its way to the disk, with those who wait for it.
-struct Underway {
+#[derive(Default)]
+pub(super) struct Underway {
     /// What readers see once it is durable. A group that changed nothing shows them nothing new.
     published: Option<Published>,
     tasks: Vec<Box<dyn Task>>,
+}
+
+impl Underway {
+    /// Takes along what was applied after it.
+    fn append(&mut self, mut later: Underway) {
+        self.published = later.published.or(self.published.take());
+        self.tasks.append(&mut later.tasks);
+    }
 }
 
 /// Starts the thread that owns the commit, and beside it the one that waits for the disk. The second ends with the first.
 pub(super) fn spawn_owner(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StoreError> {
     let failed =
         |source| StoreError::Io { doing: "starting a thread that commits", source: Arc::new(source) };
-    let (sender, receiver) = sync_channel(1);
     let syncing = shared.clone();
     let syncer = std::thread::Builder::new().name("monotable-sync".to_owned());
-    let syncer = syncer.spawn(move || syncing.sync_groups(&receiver)).map_err(failed)?;
+    let syncer = syncer.spawn(move || syncing.sync_groups()).map_err(failed)?;
     let owning = shared.clone();
     let owner = std::thread::Builder::new().name("monotable-commit".to_owned()).stack_size(STACK_BYTES);
     let owner = owner.spawn(move || {
-        owning.own(sender);
+        owning.own();
         // A panic of the thread has been reported by then; there is nothing left to answer.
         let _ = syncer.join();
     });
@@ -49,7 +56,7 @@ pub(super) fn spawn_owner(shared: &Arc<Shared>) -> Result<JoinHandle<()>, StoreE
 
 impl Shared {
     /// The life of the commit thread.
-    fn own(&self, disk: SyncSender<Underway>) {
+    fn own(&self) {
         let _closing = CloseOnExit(self);
         loop {
             let mut queue = self.queue.lock();
@@ -57,11 +64,17 @@ impl Shared {
             if queue.tasks.is_empty() {
                 return;
             }
-            let group = take_group(&mut queue.tasks);
+            let tasks = take_group(&mut queue.tasks);
             queue.open = true;
             drop(queue);
-            let group = self.commit_while_syncing(&mut self.owner.lock(), group);
-            self.hand_over(group, &disk);
+            let mut owner = self.owner.lock();
+            let group = self.commit_tasks(&mut owner, tasks);
+            // Under the lock of the owner: whoever has it next finds all that was applied in line.
+            let lone = self.hand_over(group);
+            drop(owner);
+            if let Some(group) = lone {
+                self.finish(group);
+            }
         }
     }
 
@@ -70,7 +83,7 @@ impl Shared {
     pub(super) fn commit_for_caller(&self, task: Box<dyn Task>) -> Option<Box<dyn Task>> {
         let Some(mut owner) = self.owner.try_lock() else { return Some(task) };
         let mut queue = self.queue.lock();
-        let is_busy = queue.open || queue.syncing || queue.writers > 1 || !queue.tasks.is_empty();
+        let is_busy = queue.open || queue.uses_disk() || queue.writers > 1 || !queue.tasks.is_empty();
         // Who has to be told that the engine is closing, or may have to open the store again, is not in a hurry.
         if is_busy || queue.closed || self.store.failure().is_some() {
             return Some(task);
@@ -89,38 +102,43 @@ impl Shared {
         None
     }
 
-    /// Waits for the first task, and then, where the disk has nothing to do, a moment for as many as there were writers: those who have just
-    /// been answered come back at once with their next write, and each that misses this sync waits for two.
+    /// Waits for tasks. While the disk is busy, until they are worth deciding; while it has nothing to do, a moment for as many as there were
+    /// writers: those who have just been answered come back at once with their next write, and each that misses this sync waits for two.
     fn gather(&self, queue: &mut MutexGuard<'_, Queue>) {
-        queue.wanted = 1;
-        while queue.tasks.is_empty() && !queue.closed {
+        let mut has_waited_for_disk = false;
+        while !queue.closed && (queue.uses_disk() || queue.tasks.is_empty()) {
+            has_waited_for_disk = queue.uses_disk();
+            queue.wanted = if has_waited_for_disk { TASKS_WORTH_WAKING } else { 1 };
+            if queue.tasks.len() >= queue.wanted {
+                return;
+            }
             self.wake.wait(queue);
+        }
+        if has_waited_for_disk {
+            return;
         }
         let sync_time = Duration::from_nanos(self.sync_nanoseconds.load(Relaxed));
         let until = Instant::now() + (sync_time / GATHERING_PART).min(GATHERING_MAX);
         queue.wanted = queue.writers.min(GROUP_TASKS_MAX);
-        while queue.tasks.len() < queue.wanted && !queue.closed && !queue.syncing {
+        while queue.tasks.len() < queue.wanted && !queue.closed && !queue.uses_disk() {
             if self.wake.wait_until(queue, until).timed_out() {
                 break;
             }
         }
     }
 
-    /// Lets the tasks of a group decide and applies what they decided; then those that come while the disk is busy with the group before.
-    /// Those for whom that fails are told at once.
-    fn commit_while_syncing(&self, owner: &mut Owner, tasks: Vec<Box<dyn Task>>) -> Underway {
-        let mut group = Underway { published: None, tasks: Vec::new() };
+    /// Lets tasks decide and applies what they decided; then those that have come meanwhile, as long as the disk has nothing to do. Those for
+    /// whom that fails are told at once.
+    fn commit_tasks(&self, owner: &mut Owner, tasks: Vec<Box<dyn Task>>) -> Underway {
+        let mut group = Underway::default();
         let mut snapshot = self.ready(owner);
         let mut next = Some(tasks);
         while let Some(mut tasks) = next {
             match snapshot.and_then(|snapshot| self.apply(owner, &snapshot, &mut tasks)) {
-                Ok(published) => {
-                    group.published = published.or(group.published);
-                    group.tasks.append(&mut tasks);
-                }
+                Ok(published) => group.append(Underway { published, tasks }),
                 Err(error) => answer_all(tasks, &Err(error)),
             }
-            next = self.more_while_syncing(&group.tasks);
+            next = self.more_before_sync(&group.tasks);
             // A store that fails now is not opened again before everybody in this group was told.
             snapshot = self.store.failure().map_or_else(|| Ok(self.store.snapshot()), Err);
         }
@@ -142,51 +160,45 @@ impl Shared {
         group.apply()
     }
 
-    /// The tasks that join an open group; none once the disk is free, or once the group is to be closed.
-    fn more_while_syncing(&self, group: &[Box<dyn Task>]) -> Option<Vec<Box<dyn Task>>> {
-        let room = GROUP_TASKS_MAX.saturating_sub(group.len());
+    /// The tasks that have come and can share the next sync; none once the disk is busy, which is when there is time to wait for more.
+    fn more_before_sync(&self, group: &[Box<dyn Task>]) -> Option<Vec<Box<dyn Task>>> {
         let mut queue = self.queue.lock();
-        loop {
-            let first_alone = queue.tasks.iter().position(|task| task.runs_alone());
-            let joining = first_alone.unwrap_or(queue.tasks.len()).min(room);
-            let is_full = room == 0 || first_alone == Some(0) || group.iter().any(|task| task.runs_alone());
-            if is_full || (!queue.syncing && joining == 0) {
-                return None;
-            }
-            if joining >= TASKS_WORTH_WAKING || !queue.syncing {
-                let rest = queue.tasks.split_off(joining);
-                return Some(std::mem::replace(&mut queue.tasks, rest));
-            }
-            queue.wanted = TASKS_WORTH_WAKING;
-            self.wait_awhile_for_disk(&mut queue);
+        let is_full = group.len() >= GROUP_TASKS_MAX || group.iter().any(|task| task.runs_alone());
+        if queue.uses_disk() || queue.tasks.is_empty() || is_full {
+            return None;
         }
+        Some(take_group(&mut queue.tasks))
     }
 
-    /// Passes a group on to the thread that waits for the disk. A lone writer has nobody who could use the time, so its group is made durable here.
-    fn hand_over(&self, group: Underway, disk: &SyncSender<Underway>) {
+    /// Puts a group in line for the disk. A lone writer has nobody who could use the time, so its group is given back, to be made durable by the caller.
+    fn hand_over(&self, group: Underway) -> Option<Underway> {
         let mut queue = self.queue.lock();
-        // Those who wait on are writers, too.
-        queue.writers = group.tasks.len() + queue.tasks.len();
+        queue.open = false;
         if group.tasks.is_empty() {
-            queue.open = false;
-            return;
+            return None;
         }
-        self.metrics.group(group.tasks.len());
-        let is_lone = queue.writers <= 1 && !queue.syncing;
-        self.wait_for_disk(&mut queue);
-        (queue.open, queue.syncing) = (false, true);
-        drop(queue);
-        if is_lone {
-            return self.finish(group);
+        if queue.lost_disk {
+            drop(queue);
+            answer_all(group.tasks, &Err(stopping()));
+            return None;
         }
-        if let Err(lost) = disk.send(group) {
-            self.queue.lock().syncing = false;
-            answer_all(lost.0.tasks, &Err(stopping()));
+        if group.tasks.len() + queue.tasks.len() <= 1 && !queue.uses_disk() {
+            begin_sync(&mut queue, &group);
+            return Some(group);
         }
+        queue.applied.get_or_insert_default().append(group);
+        if !queue.syncing {
+            self.disk.notify_one();
+        }
+        // A disk that cannot keep up holds back those who write.
+        while queue.applied.as_ref().is_some_and(|applied| applied.tasks.len() >= GROUP_TASKS_MAX) {
+            self.wait_awhile_for_disk(&mut queue);
+        }
+        None
     }
 
     pub(super) fn wait_for_disk(&self, queue: &mut MutexGuard<'_, Queue>) {
-        while queue.syncing {
+        while queue.uses_disk() {
             self.wait_awhile_for_disk(queue);
         }
     }
@@ -198,14 +210,33 @@ impl Shared {
     }
 
     /// The life of the thread that waits for the disk.
-    fn sync_groups(&self, groups: &Receiver<Underway>) {
-        for group in groups {
+    fn sync_groups(&self) {
+        let _lost = LoseDiskOnExit(self);
+        while let Some(group) = self.next_applied() {
             self.finish(group);
+        }
+    }
+
+    /// Waits for the next group that was applied and for the disk to be free; none once there will be no more.
+    fn next_applied(&self) -> Option<Underway> {
+        let mut queue = self.queue.lock();
+        loop {
+            if !queue.syncing
+                && let Some(group) = queue.applied.take()
+            {
+                begin_sync(&mut queue, &group);
+                return Some(group);
+            }
+            if queue.ended && queue.applied.is_none() {
+                return None;
+            }
+            self.disk.wait(&mut queue);
         }
     }
 
     /// Makes a group durable and answers it.
     fn finish(&self, group: Underway) {
+        self.metrics.group(group.tasks.len());
         let outcome = {
             let _free = FreeOnExit(self);
             self.settle(group.published)
@@ -236,6 +267,13 @@ impl Shared {
     }
 }
 
+/// The disk is busy with a group from now on; [`FreeOnExit`] says when that is over.
+fn begin_sync(queue: &mut Queue, group: &Underway) {
+    queue.syncing = true;
+    // Those who wait on are writers, too.
+    queue.writers = group.tasks.len() + queue.tasks.len();
+}
+
 /// Says that the disk is free again when a group has been there, however that ended.
 struct FreeOnExit<'a>(&'a Shared);
 
@@ -243,9 +281,16 @@ impl Drop for FreeOnExit<'_> {
     fn drop(&mut self) {
         let mut queue = self.0.queue.lock();
         queue.syncing = false;
-        // The commit thread need not hear of it while it waits for something to do.
-        let is_awaited = queue.waiting_for_disk > 0 || !queue.tasks.is_empty();
+        let has_next = queue.applied.is_some();
+        // The commit thread need not hear of it while it has nothing to do, or while the disk goes on at once.
+        let is_awaited = queue.waiting_for_disk > 0 || (!has_next && !queue.tasks.is_empty());
+        if !has_next {
+            queue.wanted = 1;
+        }
         drop(queue);
+        if has_next {
+            self.0.disk.notify_one();
+        }
         if is_awaited {
             self.0.wake.notify_all();
         }
@@ -258,10 +303,25 @@ struct CloseOnExit<'a>(&'a Shared);
 impl Drop for CloseOnExit<'_> {
     fn drop(&mut self) {
         let mut queue = self.0.queue.lock();
-        queue.closed = true;
+        (queue.closed, queue.ended) = (true, true);
         let left = std::mem::take(&mut queue.tasks);
         drop(queue);
+        self.0.disk.notify_one();
         answer_all(left, &Err(stopping()));
+    }
+}
+
+/// Refuses what was applied when the thread that syncs ends, however it ends.
+struct LoseDiskOnExit<'a>(&'a Shared);
+
+impl Drop for LoseDiskOnExit<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue.lock();
+        queue.lost_disk = true;
+        let left = queue.applied.take().unwrap_or_default();
+        drop(queue);
+        self.0.wake.notify_all();
+        answer_all(left.tasks, &Err(stopping()));
     }
 }
 

@@ -161,6 +161,35 @@ fn a_caller_that_waits_joins_those_who_write_already() {
 }
 
 #[test]
+fn all_that_was_applied_during_a_sync_shares_the_next_one() {
+    let store = slow();
+    let (committer, answers) = ten_writers(&store);
+    let (sender, later_answers) = channel();
+    for number in 10..18 {
+        let sender = sender.clone();
+        committer.submit(put(vec![number]), move |outcome| sender.send(outcome.map(drop)).unwrap());
+    }
+    store.wait_until(|_| store.memory.last_commit() == 4);
+    assert!(answers.try_recv().is_err() && later_answers.try_recv().is_err(), "told before the sync");
+    store.end_syncs(Ok(()));
+    answers.iter().take(10).chain(later_answers.iter().take(8)).for_each(|outcome| outcome.unwrap());
+    assert_eq!(store.disk.lock().syncs_begun, 2);
+    assert!(committer.view().snapshot.get(Space::Data, &[17]).unwrap().is_some());
+}
+
+#[test]
+fn what_was_applied_is_made_durable_before_the_committer_ends() {
+    let store = slow();
+    let (committer, answers) = ten_writers(&store);
+    std::thread::scope(|scope| {
+        let ending = scope.spawn(move || drop(committer));
+        store.end_syncs(Ok(()));
+        ending.join().unwrap();
+    });
+    assert_eq!(answers.iter().flatten().count(), 10);
+}
+
+#[test]
 fn everybody_sees_what_they_wrote_whoever_committed_it() {
     let store = slow();
     store.end_syncs(Ok(()));
