@@ -50,8 +50,8 @@ impl KeyType {
 /// A value that can stand in a key, borrowed: a text, number or binary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyValue<'a> {
-    /// Text.
-    S(&'a str),
+    /// The bytes of a text: how it sorts and how long it is.
+    S(&'a [u8]),
     /// Number.
     N(Number),
     /// Binary.
@@ -62,7 +62,7 @@ impl<'a> KeyValue<'a> {
     /// The value as a key value, if its type is one of the three.
     pub fn from_value(value: &'a Value) -> Option<KeyValue<'a>> {
         match value {
-            Value::S(text) => Some(KeyValue::S(text)),
+            Value::S(text) => Some(KeyValue::S(text.as_bytes())),
             Value::N(number) => Some(KeyValue::N(*number)),
             Value::B(bytes) => Some(KeyValue::B(bytes)),
             _ => None,
@@ -71,8 +71,10 @@ impl<'a> KeyValue<'a> {
 
     /// The stored value as a key value, if its type is one of the three.
     pub fn from_stored(value: ValueRef<'a>) -> Option<KeyValue<'a>> {
+        if let Some(text) = value.text_bytes() {
+            return Some(KeyValue::S(text));
+        }
         match value.shape() {
-            Shape::S(text) => Some(KeyValue::S(text)),
             Shape::N(number) => Some(KeyValue::N(number.to_number())),
             Shape::B(bytes) => Some(KeyValue::B(bytes)),
             _ => None,
@@ -109,7 +111,7 @@ impl<'a> KeyValue<'a> {
     /// Appends the key's bytes.
     pub fn encode(self, bytes: &mut Vec<u8>) {
         match self {
-            KeyValue::S(text) => encode_bytes(text.as_bytes(), bytes),
+            KeyValue::S(text) => encode_bytes(text, bytes),
             KeyValue::N(number) => number.encode(bytes),
             KeyValue::B(binary) => encode_bytes(binary, bytes),
         }

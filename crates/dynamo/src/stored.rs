@@ -20,6 +20,7 @@
 mod draft;
 mod write;
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
@@ -100,6 +101,9 @@ pub struct Attributes<'a> {
     count: Option<usize>,
 }
 
+/// Room for the keys of an item, which is what is mostly kept of one.
+const KEPT_BYTES: usize = 64;
+
 const TAG_S: u8 = 1;
 const TAG_N: u8 = 2;
 const TAG_B: u8 = 3;
@@ -150,11 +154,12 @@ impl StoredItem {
         self.attributes().decode()
     }
 
-    /// An item with only those attributes that `keep` says yes to.
+    /// An item with only those attributes whose names `keep` says yes to.
     #[must_use]
-    pub fn filtered(&self, mut keep: impl FnMut(&str) -> bool) -> StoredItem {
-        let mut builder = ItemBuilder::with_capacity(self.bytes.len());
-        for (name, value) in self.attributes().filter(|(name, _)| keep(name)) {
+    pub fn filtered(&self, mut keep: impl FnMut(&[u8]) -> bool) -> StoredItem {
+        // Little is kept of most items, and what is kept should not hold more memory than it needs.
+        let mut builder = ItemBuilder::with_capacity(KEPT_BYTES);
+        for (name, value) in self.attributes().raw().filter(|(name, _)| keep(name)) {
             builder.push_stored(name, value);
         }
         builder.finish()
@@ -275,7 +280,7 @@ impl<'a> ValueRef<'a> {
     }
 
     /// How two texts, two numbers or two binaries compare; `None` for other types and for different ones.
-    pub fn compare(self, other: ValueRef<'_>) -> Option<std::cmp::Ordering> {
+    pub fn compare(self, other: ValueRef<'_>) -> Option<Ordering> {
         let (tag, payload) = self.bytes.split_first()?;
         let (other_tag, other_payload) = other.bytes.split_first()?;
         (tag == other_tag && matches!(*tag, TAG_S | TAG_N | TAG_B)).then(|| payload.cmp(other_payload))
@@ -360,14 +365,19 @@ impl<'a> Attributes<'a> {
 
     /// The attribute with this name.
     pub fn get(mut self, name: &str) -> Option<ValueRef<'a>> {
+        let name = name.as_bytes();
         loop {
             let found = take_part(&mut self.bytes)?;
             let value = take_part(&mut self.bytes)?;
-            // Most names differ in their first letter, which is seen without a call.
-            match found.first().cmp(&name.as_bytes().first()).then_with(|| found.cmp(name.as_bytes())) {
-                std::cmp::Ordering::Less => {}
-                std::cmp::Ordering::Equal => return Some(ValueRef { bytes: value }),
-                std::cmp::Ordering::Greater => return None,
+            // Most names differ in their first letter or in their length, which is seen without a call. Names ascend, so a later letter is the
+            // end of the search.
+            match found.first().cmp(&name.first()) {
+                Ordering::Less => {}
+                Ordering::Equal if found.len() == name.len() && found == name => {
+                    return Some(ValueRef { bytes: value });
+                }
+                Ordering::Equal => {}
+                Ordering::Greater => return None,
             }
         }
     }
@@ -404,6 +414,11 @@ fn take_varint(bytes: &mut &[u8]) -> Option<usize> {
     if first < 0x80 {
         *bytes = rest;
         return Some(usize::from(first));
+    }
+    // Most texts and most items take two bytes.
+    if let Some((&second @ 0..0x80, rest)) = rest.split_first() {
+        *bytes = rest;
+        return Some(usize::from(first & 0x7F) | usize::from(second) << 7);
     }
     take_long_varint(bytes)
 }

@@ -38,10 +38,10 @@ impl<'a> Arn<'a> {
 
     /// Reads an ARN of this service; `None` for any other text.
     pub(crate) fn parse(text: &'a str) -> Option<Arn<'a>> {
-        let mut parts = text.splitn(6, ':');
-        let (arn, _partition, service) = (parts.next()?, parts.next()?, parts.next()?);
+        let mut parts = text.strip_prefix("arn:")?.splitn(5, ':');
+        let (_partition, service) = (parts.next()?, parts.next()?);
         let (region, account, resource) = (parts.next()?, parts.next()?, parts.next()?);
-        if arn != "arn" || service != "dynamodb" {
+        if service != "dynamodb" {
             return None;
         }
         Some(Arn { region, account, resource: Resource::parse(resource)? })

@@ -150,12 +150,12 @@ pub(crate) fn projected_size(table: &Table, index: &Index, item: &StoredItem) ->
 }
 
 fn projected(table: &Table, index: &Index, item: &StoredItem) -> StoredItem {
-    let is_key = |name: &str| table.schema.contains(name) || index.schema.contains(name);
+    let is_key = |name: &[u8]| table.schema.contains(name) || index.schema.contains(name);
     match &index.projection {
         Projection::All => item.clone(),
         Projection::KeysOnly => item.filtered(is_key),
         Projection::Include(names) => {
-            item.filtered(|name| is_key(name) || names.iter().any(|included| included == name))
+            item.filtered(|name| is_key(name) || names.iter().any(|included| included.as_bytes() == name))
         }
     }
 }

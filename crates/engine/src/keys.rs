@@ -153,6 +153,9 @@ pub(crate) fn check_scalar_keys<'a>(
     paths: impl Iterator<Item = (&'a str, bool)>,
 ) -> Result<(), ApiError> {
     let nested: Vec<&str> = paths.filter(|(_, is_nested)| *is_nested).map(|(name, _)| name).collect();
+    if nested.is_empty() {
+        return Ok(());
+    }
     let is_nested = |attribute: &&KeyAttribute| nested.contains(&attribute.name.as_str());
     let of_table = table.schema.attributes().find(is_nested).map(|attribute| ("Key", attribute));
     let mut of_indexes = table.indexes.iter().flat_map(|index| index.schema.attributes());

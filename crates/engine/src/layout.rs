@@ -48,8 +48,8 @@ impl KeySchema {
     }
 
     /// True for a name that is part of the key.
-    pub(crate) fn contains(&self, name: &str) -> bool {
-        self.attributes().any(|attribute| attribute.name == name)
+    pub(crate) fn contains(&self, name: impl AsRef<[u8]>) -> bool {
+        self.attributes().any(|attribute| attribute.name.as_bytes() == name.as_ref())
     }
 }
 

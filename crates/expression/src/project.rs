@@ -64,7 +64,7 @@ impl Projection {
 
 fn push(builder: &mut ItemBuilder, name: &str, value: ValueRef<'_>, wanted: &Wanted) {
     match wanted {
-        Wanted::Whole => builder.push_stored(name, value),
+        Wanted::Whole => builder.push_stored(name.as_bytes(), value),
         part => {
             if let Some(value) = part.of(value) {
                 builder.push(name, &value);

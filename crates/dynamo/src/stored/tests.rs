@@ -42,7 +42,7 @@ fn an_item_without_attributes_is_an_item() {
 #[test]
 fn filtering_keeps_values_and_counts_the_size_anew() {
     let item = StoredItem::encode(&sample());
-    let kept = item.filtered(|name| name == "a" || name == "d");
+    let kept = item.filtered(|name| name == b"a" || name == b"d");
     let expected: Item = sample().into_iter().filter(|(name, _)| name == "a" || name == "d").collect();
     assert_eq!(kept, StoredItem::encode(&expected));
 }

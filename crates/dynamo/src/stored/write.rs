@@ -37,9 +37,9 @@ impl ItemBuilder {
     }
 
     /// Adds an attribute whose value is in its stored form already.
-    pub fn push_stored(&mut self, name: &str, value: ValueRef<'_>) {
+    pub fn push_stored(&mut self, name: &[u8], value: ValueRef<'_>) {
         self.size_bytes += name.len() + value.size_bytes();
-        put_part(&mut self.attributes, name.as_bytes());
+        put_part(&mut self.attributes, name);
         put_part(&mut self.attributes, value.bytes);
     }
 
@@ -84,7 +84,7 @@ impl<'a> ItemEditor<'a> {
     /// Gives an attribute a value that is in its stored form already.
     pub fn put_stored(&mut self, name: &str, value: ValueRef<'_>) {
         self.remove(name);
-        self.builder.push_stored(name, value);
+        self.builder.push_stored(name.as_bytes(), value);
     }
 
     /// Removes an attribute, which need not be there. Copies all before it.
@@ -116,9 +116,13 @@ impl<'a> ItemEditor<'a> {
     }
 }
 
+/// What an attribute takes beside its name and its content: two lengths, of which that of the value may take two bytes, and a tag.
+const ATTRIBUTE_BYTES: usize = 4;
+
 pub(super) fn encode_item(item: &Item) -> StoredItem {
     let size_bytes = crate::size::item_size_bytes(item);
-    let mut builder = ItemBuilder::with_capacity(64 + size_bytes * 5 / 4);
+    // Items are kept as they are encoded, so room that is not needed would be kept, too. What is nested, and long texts, take a little more.
+    let mut builder = ItemBuilder::with_capacity(size_bytes + item.len() * ATTRIBUTE_BYTES + size_bytes / 16);
     builder.size_bytes = size_bytes;
     for (name, value) in item {
         put_part(&mut builder.attributes, name.as_bytes());

@@ -181,7 +181,7 @@ impl Selection {
         values.dedup_by(|(one, _), (two, _)| one == two);
         let mut builder = ItemBuilder::with_capacity(item.as_bytes().len());
         for (name, value) in values {
-            builder.push_stored(&name, value);
+            builder.push_stored(name.as_bytes(), value);
         }
         builder.finish()
     }
