@@ -4,12 +4,14 @@
 //! place unless a living snapshot shares them; then it copies the path from the root to the entry, once. So writing is
 //! fastest when snapshots are let go before the next batch is applied.
 
+mod large_pages;
 mod tree;
 
 use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use large_pages::LargePages;
 use parking_lot::RwLock;
 use tree::{Tree, TreeRange};
 
@@ -18,7 +20,13 @@ use super::{Batch, Direction, Snapshot, Space, Store, StoreError};
 /// A store that is gone when it is dropped.
 #[derive(Default)]
 pub(crate) struct MemoryStore {
-    maps: RwLock<Arc<Maps>>,
+    contents: RwLock<Contents>,
+}
+
+#[derive(Default)]
+struct Contents {
+    maps: Arc<Maps>,
+    pages: LargePages,
 }
 
 #[derive(Default, Clone)]
@@ -56,12 +64,15 @@ impl MemoryStore {
 
 impl Store for MemoryStore {
     fn snapshot(&self) -> Snapshot {
-        Snapshot::Memory(MemorySnapshot { maps: self.maps.read().clone() })
+        Snapshot::Memory(MemorySnapshot { maps: self.contents.read().maps.clone() })
     }
 
     fn apply(&self, batch: Batch) -> Result<u64, StoreError> {
-        let mut maps = self.maps.write();
-        let maps = Arc::make_mut(&mut maps);
+        let mut contents = self.contents.write();
+        if let Some(value) = batch.iter().find_map(|write| write.value.as_ref()) {
+            contents.pages.note(batch.size_bytes(), value);
+        }
+        let maps = Arc::make_mut(&mut contents.maps);
         maps.last_commit += u64::from(!batch.is_empty());
         for write in batch {
             let map = maps.of_mut(write.space);
@@ -90,7 +101,7 @@ impl Store for MemoryStore {
     }
 
     fn last_commit(&self) -> u64 {
-        self.maps.read().last_commit
+        self.contents.read().maps.last_commit
     }
 
     fn size_bytes(&self) -> Result<u64, StoreError> {
