@@ -348,6 +348,22 @@ fn errors_are_written_as_dynamodb_writes_them() {
     );
 }
 
+#[test]
+fn a_character_to_escape_is_found_wherever_it_stands() {
+    for length in 0..100 {
+        let clean = "a".repeat(length);
+        assert_eq!(text(|out| write_text(&clean, out)), format!("\"{clean}\""));
+        for at in 0..length {
+            for (character, escaped) in [('"', "\\\""), ('\\', "\\\\"), ('\n', "\\n"), ('\u{1f}', "\\u001f")]
+            {
+                let (before, after) = ("a".repeat(at), "a".repeat(length - at - 1));
+                let content = format!("{before}{character}{after}");
+                assert_eq!(text(|out| write_text(&content, out)), format!("\"{before}{escaped}{after}\""));
+            }
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn items_round_trip(item in any_item()) {

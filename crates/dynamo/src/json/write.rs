@@ -36,6 +36,10 @@ pub fn write_text_bytes(text: &[u8], out: &mut Vec<u8>) {
 
 /// Appends the bytes of a text as they stand between the quotes of a JSON string.
 pub(super) fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
+    if is_clean(text) {
+        out.extend_from_slice(text);
+        return;
+    }
     let mut rest = text;
     while let Some((run, byte, tail)) = split_at_escape(rest) {
         out.extend_from_slice(run);
@@ -43,6 +47,21 @@ pub(super) fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
         rest = tail;
     }
     out.extend_from_slice(rest);
+}
+
+/// Whether nothing has to be escaped, as in most texts.
+fn is_clean(text: &[u8]) -> bool {
+    is_clean_in_blocks::<32>(text)
+        .or_else(|| is_clean_in_blocks::<16>(text))
+        .or_else(|| is_clean_in_blocks::<8>(text))
+        .unwrap_or_else(|| text.iter().all(|byte| escape_of(*byte) == 0))
+}
+
+/// The same, many bytes at a time; `None` for a text that is shorter than a block. The last block lies over the one before it, so that no byte is
+/// looked at alone.
+fn is_clean_in_blocks<const LENGTH: usize>(text: &[u8]) -> Option<bool> {
+    let last = text.last_chunk::<LENGTH>()?;
+    Some(!has_escape(last) && text.as_chunks::<LENGTH>().0.iter().all(|block| !has_escape(block)))
 }
 
 /// The bytes before the first one to escape, that one, and the rest. `None` when all can be copied.
