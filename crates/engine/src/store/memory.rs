@@ -4,14 +4,12 @@
 //! place unless a living snapshot shares them; then it copies the path from the root to the entry, once. So writing is
 //! fastest when snapshots are let go before the next batch is applied.
 
-mod large_pages;
 mod tree;
 
 use std::ops::Bound;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use large_pages::LargePages;
 use parking_lot::RwLock;
 use tree::{Tree, TreeRange};
 
@@ -20,13 +18,7 @@ use super::{Batch, Direction, Snapshot, Space, Store, StoreError};
 /// A store that is gone when it is dropped.
 #[derive(Default)]
 pub(crate) struct MemoryStore {
-    contents: RwLock<Contents>,
-}
-
-#[derive(Default)]
-struct Contents {
-    maps: Arc<Maps>,
-    pages: LargePages,
+    maps: RwLock<Arc<Maps>>,
 }
 
 #[derive(Default, Clone)]
@@ -64,15 +56,12 @@ impl MemoryStore {
 
 impl Store for MemoryStore {
     fn snapshot(&self) -> Snapshot {
-        Snapshot::Memory(MemorySnapshot { maps: self.contents.read().maps.clone() })
+        Snapshot::Memory(MemorySnapshot { maps: self.maps.read().clone() })
     }
 
     fn apply(&self, batch: Batch) -> Result<u64, StoreError> {
-        let mut contents = self.contents.write();
-        if let Some(value) = batch.iter().find_map(|write| write.value.as_ref()) {
-            contents.pages.note(batch.size_bytes(), value);
-        }
-        let maps = Arc::make_mut(&mut contents.maps);
+        let mut maps = self.maps.write();
+        let maps = Arc::make_mut(&mut maps);
         maps.last_commit += u64::from(!batch.is_empty());
         for write in batch {
             let map = maps.of_mut(write.space);
@@ -101,7 +90,7 @@ impl Store for MemoryStore {
     }
 
     fn last_commit(&self) -> u64 {
-        self.contents.read().maps.last_commit
+        self.maps.read().last_commit
     }
 
     fn size_bytes(&self) -> Result<u64, StoreError> {

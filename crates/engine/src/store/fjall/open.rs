@@ -167,7 +167,7 @@ fn keyspace_options() -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .manual_journal_persist(true)
         .max_memtable_size(MEMTABLE_BYTES)
-        // Most of a large database is where the blocks are large (docs/decisions/0074).
+        // Most of a large database is where the blocks are large (docs/decisions/0073).
         .data_block_size_policy(BlockSizePolicy::new([4 << 10, 4 << 10, 16 << 10]))
         .data_block_compression_policy(CompressionPolicy::new([
             CompressionType::None,
