@@ -11,6 +11,7 @@
 mod error;
 mod fault;
 mod item;
+mod plain;
 mod read;
 mod value;
 mod wire;

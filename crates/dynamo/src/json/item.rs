@@ -6,11 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use jiter::Peek;
 
+use super::plain::Plain;
 use super::value::{CLASS, read_number};
 use super::{Place, Reader, ValueFault, check_attribute_name};
 use crate::limits::NESTING_LEVELS_MAX;
 use crate::stored::{Draft, Open};
-use crate::{ApiError, StoredItem, Value, ValueType};
+use crate::{ApiError, Number, StoredItem, Value, ValueType};
 
 /// Reads the item that comes next.
 pub(super) fn read(reader: &mut Reader<'_>, peek: Peek, place: Place) -> Result<StoredItem, ApiError> {
@@ -42,6 +43,9 @@ fn read_value(
         reader.fault(ValueFault::TooDeep);
         return Ok(draft.null());
     }
+    if let Some(size_bytes) = read_plain(reader, draft) {
+        return Ok(size_bytes);
+    }
     let start = draft.len();
     let mut found: Option<(ValueType, usize)> = None;
     let mut several = false;
@@ -70,6 +74,14 @@ fn read_value(
         return Ok(draft.null());
     };
     Ok(size_bytes)
+}
+
+/// Reads a value that is nothing but a text or a number, as most are. Returns its size.
+fn read_plain(reader: &mut Reader<'_>, draft: &mut Draft) -> Option<usize> {
+    reader.plain(|value| match value {
+        Plain::Text(text) => Some(draft.text(text)),
+        Plain::Number(text) => Number::parse(text).ok().map(|number| draft.number(number)),
+    })
 }
 
 /// Reads what follows the type, which is not null. Returns its size.

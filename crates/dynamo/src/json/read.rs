@@ -2,6 +2,7 @@
 
 use jiter::{Jiter, JiterError, Peek};
 
+use super::plain::{self, Plain};
 use super::{Fault, ValueFault, Wire};
 use crate::stored::Draft;
 use crate::{ApiError, ErrorKind};
@@ -19,10 +20,11 @@ pub(crate) enum Place {
 #[derive(Debug)]
 pub(crate) struct Reader<'j> {
     json: Jiter<'j>,
+    /// What `json` began with.
+    begun: &'j [u8],
     fault: Option<Fault>,
     /// Where items are written while they are read; kept, so that the items of one request share its room.
     draft: Draft,
-    json_bytes: usize,
 }
 
 /// Most items need no more room than this while they are read.
@@ -30,7 +32,7 @@ const DRAFT_BYTES: usize = 4096;
 
 impl<'j> Reader<'j> {
     pub(crate) fn new(json: &'j [u8]) -> Reader<'j> {
-        Reader { json: Jiter::new(json), fault: None, draft: Draft::default(), json_bytes: json.len() }
+        Reader { json: Jiter::new(json), begun: json, fault: None, draft: Draft::default() }
     }
 
     /// Reads a whole document of this shape.
@@ -63,13 +65,30 @@ impl<'j> Reader<'j> {
     pub(crate) fn take_draft(&mut self) -> Draft {
         let mut draft = std::mem::take(&mut self.draft);
         draft.truncate(0);
-        draft.reserve((self.json_bytes - self.json.current_index()).min(DRAFT_BYTES));
+        draft.reserve(self.rest().len().min(DRAFT_BYTES));
         draft
     }
 
     /// Keeps the room for the next item.
     pub(crate) fn give_draft_back(&mut self, draft: Draft) {
         self.draft = draft;
+    }
+
+    /// Reads the value that comes next if it is a plain one, and `take` takes it.
+    pub(crate) fn plain<T>(&mut self, take: impl FnOnce(Plain<'j>) -> Option<T>) -> Option<T> {
+        let rest = self.rest();
+        let (value, length) = plain::value(rest)?;
+        let taken = take(value)?;
+        // The tokens that follow are read by one that begins behind the value: nothing in it remembers what was before.
+        let json = std::mem::replace(&mut self.json, Jiter::new(&[]));
+        self.begun = rest.get(length..).unwrap_or_default();
+        self.json = Jiter::with_tape(self.begun, json.into_tape());
+        Some(taken)
+    }
+
+    /// What has not been read yet.
+    fn rest(&self) -> &'j [u8] {
+        self.begun.get(self.json.current_index()..).unwrap_or_default()
     }
 
     /// Steps over a value.

@@ -50,7 +50,7 @@ pub(super) fn write_escaped(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Whether nothing has to be escaped, as in most texts.
-fn is_clean(text: &[u8]) -> bool {
+pub(super) fn is_clean(text: &[u8]) -> bool {
     is_clean_in_blocks::<32>(text)
         .or_else(|| is_clean_in_blocks::<16>(text))
         .or_else(|| is_clean_in_blocks::<8>(text))
