@@ -167,13 +167,9 @@ fn keyspace_options() -> KeyspaceCreateOptions {
     KeyspaceCreateOptions::default()
         .manual_journal_persist(true)
         .max_memtable_size(MEMTABLE_BYTES)
-        // Most of a large database is where the blocks are large (docs/decisions/0073).
-        .data_block_size_policy(BlockSizePolicy::new([4 << 10, 4 << 10, 16 << 10]))
-        .data_block_compression_policy(CompressionPolicy::new([
-            CompressionType::None,
-            CompressionType::None,
-            CompressionType::Lz4,
-        ]))
+        // Most of a large database is where the blocks are larger; none is compressed (docs/decisions/0073).
+        .data_block_size_policy(BlockSizePolicy::new([4 << 10, 4 << 10, 8 << 10]))
+        .data_block_compression_policy(CompressionPolicy::all(CompressionType::None))
 }
 
 fn read_ring(keyspace: &Keyspace) -> Result<Vec<(Bytes, Bytes)>, StoreError> {
