@@ -38,7 +38,7 @@ const PORTION_BYTES_MAX: u64 = 1 << 20;
 const LEFT_BYTES_MIN: u64 = 128 << 10;
 
 /// A group of more bytes pays more for its bytes than for its blocks, and would pay for writing them twice.
-const GROUP_BYTES_MAX: u64 = 64 << 10;
+const GROUP_BYTES_MAX: u64 = 96 << 10;
 
 const PAGE_BYTES: u64 = 4 << 10;
 

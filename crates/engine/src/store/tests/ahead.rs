@@ -198,3 +198,17 @@ fn a_disk_that_is_nearly_full_is_not_filled_with_zeros() {
     store.prepare().unwrap();
     assert!(taken_bytes(&journal(directory.path())) <= 16 << 10);
 }
+
+#[test]
+fn a_large_group_does_not_wait_for_zeros() {
+    let directory = tempfile::tempdir().unwrap();
+    if !writes_in_place(directory.path()) {
+        return;
+    }
+    let store = open(directory.path());
+    write(&store, 0, 120_000);
+    let journal = journal(directory.path());
+    assert!(taken_bytes(&journal) < content(&journal).len() as u64 + (16 << 10));
+    write(&store, 1, 60_000);
+    assert!(taken_bytes(&journal) > content(&journal).len() as u64 + (100 << 10));
+}
