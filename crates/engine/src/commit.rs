@@ -440,6 +440,20 @@ impl Committer {
         }
     }
 
+    /// Lets the store remove what only earlier snapshots than the latest could see, if nobody writes just now; those who do show readers a later
+    /// one soon.
+    pub(crate) fn forget(&self) {
+        let Some(owner) = self.shared.owner.try_lock() else { return };
+        if self.shared.queue.lock().uses_disk() || self.shared.store.failure().is_some() {
+            return;
+        }
+        let shown = self.shared.publish(&owner);
+        drop(owner);
+        if let Some(snapshot) = shown {
+            self.shared.store.forget_before(&snapshot);
+        }
+    }
+
     /// Makes everything written so far durable, whatever the engine promises.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         self.shared.store.sync()
@@ -562,10 +576,13 @@ impl Shared {
         Ok(())
     }
 
-    fn publish(&self, owner: &Owner) {
+    /// Shows readers all that was applied; returns the snapshot that they see, where there is one.
+    fn publish(&self, owner: &Owner) -> Option<Snapshot> {
         let snapshot = self.durability.is_on_disk().then(|| self.store.snapshot());
         if snapshot.is_some() || !Arc::ptr_eq(&self.published.load().catalog, &owner.catalog) {
-            self.published.store(Arc::new(Published { catalog: owner.catalog.clone(), snapshot }));
+            let published = Published { catalog: owner.catalog.clone(), snapshot: snapshot.clone() };
+            self.published.store(Arc::new(published));
         }
+        snapshot
     }
 }

@@ -1,5 +1,6 @@
 //! The work that happens by itself: removing what expired, filling new indexes, trimming streams, histories and tokens, emptying what
-//! was deleted, filling restored tables and backups, writing exports, sealing pages again with a new data key and values with those of tables.
+//! was deleted, filling restored tables and backups, writing exports, sealing pages again with a new data key and values with those of tables,
+//! removing files that were replaced.
 //! Each step is a small commit like any other, so clients are never held up for long, and a step that was cut off by a
 //! crash is simply done again.
 //!
@@ -110,6 +111,7 @@ impl Inner {
                 outcome => outcome?,
             };
         }
+        self.committer.forget();
         Ok(worked)
     }
 

@@ -94,6 +94,10 @@ pub(crate) trait Store: Send + Sync {
     /// The number of the last commit applied: 0 in a new store, then one more with every batch.
     fn last_commit(&self) -> u64;
 
+    /// Removes what was replaced and only snapshots from before this one could see, once there is none of them left. What cannot be removed
+    /// stays until it is tried again.
+    fn forget_before(&self, _shown: &Snapshot) {}
+
     /// What the store takes on disk.
     fn size_bytes(&self) -> Result<u64, StoreError>;
 

@@ -474,6 +474,19 @@ impl Store for FjallStore {
         self.last_commit.load(Relaxed)
     }
 
+    fn forget_before(&self, shown: &Snapshot) {
+        let Snapshot::Disk(shown) = shown else { return };
+        // Nobody takes a snapshot meanwhile, so none can be older than it seems when they are counted.
+        let instance = self.instance.write();
+        let Instance::Running { database, reader } = &*instance else { return };
+        let is_only_one = database.supervisor.snapshot_tracker.open_snapshots() == 1;
+        let reader = reader.clone();
+        drop(instance);
+        if is_only_one {
+            shown.forget_before(&reader);
+        }
+    }
+
     fn size_bytes(&self) -> Result<u64, StoreError> {
         self.directory.size_bytes()
     }

@@ -12,7 +12,7 @@ use super::*;
 use crate::fault::Fault;
 use crate::metrics::Metrics;
 use crate::options::Options;
-use crate::store::{Batch, MemoryStore, Space, Store};
+use crate::store::{Batch, FjallStore, MemoryStore, Space, Store, StoreOptions};
 
 /// A store in memory; a sync ends when it is told to.
 struct Slow {
@@ -245,6 +245,34 @@ fn what_was_shown_stays_shown_when_callers_and_the_commit_thread_take_turns() {
         }
         is_over.store(true, Relaxed);
     });
+}
+
+#[test]
+fn what_was_replaced_is_forgotten_while_nobody_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(FjallStore::open(directory.path(), StoreOptions::default()).unwrap());
+    let committer =
+        Committer::start(store.clone(), &Options::default(), Arc::new(Metrics::default())).unwrap();
+    for number in 0..3 {
+        let replace = move |_: &super::super::Latest<'_>| {
+            let mut changes = Changes::default();
+            changes.batch.put(Space::Data, vec![1], vec![number; 500_000]);
+            Ok(((), changes))
+        };
+        committer.run(replace).unwrap();
+        store.flush_to_table();
+    }
+    store.merge_all_tables();
+    let merged_bytes = store.size_bytes().unwrap();
+    let owner = committer.shared.owner.lock();
+    committer.forget();
+    assert_eq!(store.size_bytes().unwrap(), merged_bytes, "somebody writes");
+    drop(owner);
+    committer.forget();
+    let bytes = store.size_bytes().unwrap();
+    assert!(bytes + 400_000 < merged_bytes, "{bytes} of {merged_bytes} are left");
+    let seen = committer.view().snapshot.get(Space::Data, &[1]).unwrap();
+    assert_eq!(seen.unwrap(), vec![2; 500_000]);
 }
 
 #[test]

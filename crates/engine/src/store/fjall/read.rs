@@ -12,7 +12,7 @@ use std::{
 };
 
 use bytes::{Buf as _, Bytes};
-use fjall::{Guard, Keyspace, Readable as _};
+use fjall::{AbstractTree as _, Guard, Keyspace, Readable as _};
 
 use super::{
     super::{Direction, Space, StoreError, directory::Directory, key},
@@ -68,6 +68,18 @@ impl FjallSnapshot {
 
     pub(super) fn reader(&self) -> Arc<Reader> {
         self.0.reader.clone()
+    }
+
+    /// Has the versions of the tables dropped that are older than what this sees, and with them the files that are in no later one. No older
+    /// snapshot may be left.
+    ///
+    /// The storage crate does so after a flush or a merge only, and looks at the snapshots that there are just then: what the last merge replaced
+    /// would stay for as long as nobody writes.
+    pub(super) fn forget_before(&self, reader: &Reader) {
+        let keyspace = reader.keyspace();
+        // What fails here is tried again, and at the latest the next opening removes the files.
+        let _ =
+            keyspace.tree.get_version_history_lock().maintenance(keyspace.path(), self.0.snapshot.seqno());
     }
 
     pub(in super::super) fn is_stale(&self) -> bool {

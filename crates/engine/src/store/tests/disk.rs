@@ -3,12 +3,16 @@
 use std::{
     fs,
     io::{Read as _, Seek as _, SeekFrom, Write as _},
+    ops::Bound::Unbounded,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
 use bytes::Bytes;
 
-use super::super::{Batch, Faults, FjallStore, Snapshot, Space, Store, StoreError, StoreOptions, commits};
+use super::super::{
+    Batch, Direction, Faults, FjallStore, Snapshot, Space, Store, StoreError, StoreOptions, commits,
+};
 use super::copy_tree;
 
 fn open(path: &Path) -> Result<FjallStore, StoreError> {
@@ -69,6 +73,58 @@ fn tear_journal(path: &Path) {
     torn.extend([2, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 200, 0, 0, 0, 200]);
     file.seek(SeekFrom::Start(end as u64)).unwrap();
     file.write_all(&torn).unwrap();
+}
+
+#[test]
+fn what_a_merge_replaced_goes_once_nobody_sees_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("database");
+    let store = open(&path).unwrap();
+    for _ in 0..3 {
+        put_durably(&store, 0..1_000);
+        store.flush_to_table();
+    }
+    let older = store.snapshot();
+    store.merge_all_tables();
+    let merged_bytes = store.size_bytes().unwrap();
+    store.forget_before(&store.snapshot());
+    assert_eq!(store.size_bytes().unwrap(), merged_bytes, "somebody sees it yet");
+    assert!(has(&older, 999));
+    drop(older);
+    store.forget_before(&store.snapshot());
+    let bytes = store.size_bytes().unwrap();
+    assert!(bytes + 1_000_000 < merged_bytes, "{bytes} of {merged_bytes} are left");
+    assert_has(&store, 0..1_000);
+}
+
+#[test]
+fn everybody_goes_on_seeing_what_they_saw_while_what_was_replaced_is_removed() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory.path().join("database")).unwrap();
+    put_durably(&store, 0..100);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Relaxed) {
+                store.forget_before(&store.snapshot());
+            }
+        });
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_over.load(Relaxed) {
+                    let snapshot = store.snapshot();
+                    assert!((0..100).all(|number| has(&snapshot, number)));
+                    let all = snapshot.range(Space::Data, Unbounded, Unbounded, Direction::Forward);
+                    assert_eq!(all.count(), 100);
+                }
+            });
+        }
+        for _ in 0..20 {
+            put_durably(&store, 0..100);
+            store.flush_to_table();
+        }
+        is_over.store(true, Relaxed);
+    });
 }
 
 #[test]
