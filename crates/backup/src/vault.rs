@@ -22,7 +22,9 @@ use crate::BackupError;
 pub(crate) const KEYS: &str = "keys";
 
 const MAGIC: &[u8] = b"monotable-backup ";
-const FORMAT: &[u8] = b"1 ";
+/// What this version writes. In format 1 no index entry referred to its item; what restores it reads these, too.
+const FORMAT: &[u8] = b"2 ";
+const FORMAT_BEFORE: &[u8] = b"1 ";
 const PLAIN: &[u8] = b"plain ";
 const SEALED: &[u8] = b"sealed\n";
 const HASH_DIGITS: usize = 64;
@@ -128,13 +130,14 @@ fn unwrap_plain<'a>(name: &str, stored: &'a [u8]) -> Result<&'a [u8], BackupErro
 
 fn head<'a>(name: &str, stored: &'a [u8]) -> Result<&'a [u8], BackupError> {
     after_format(stored).ok_or_else(|| match stored.strip_prefix(MAGIC).and_then(<[u8]>::first) {
-        Some(b'2'..=b'9') => BackupError::Newer { name: name.to_owned() },
+        Some(b'3'..=b'9') => BackupError::Newer { name: name.to_owned() },
         _ => BackupError::damaged(name, "is not an object of a backup"),
     })
 }
 
 fn after_format(stored: &[u8]) -> Option<&[u8]> {
-    stored.strip_prefix(MAGIC)?.strip_prefix(FORMAT)
+    let rest = stored.strip_prefix(MAGIC)?;
+    rest.strip_prefix(FORMAT).or_else(|| rest.strip_prefix(FORMAT_BEFORE))
 }
 
 fn checksum(name: &str, body: &[u8]) -> String {

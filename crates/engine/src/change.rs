@@ -9,10 +9,11 @@ use crate::collection;
 use crate::commit::{Changes, Latest};
 use crate::fault::Fault;
 use crate::history;
-use crate::layout::{ItemKey, expiry_key, index_entry_key};
+use crate::index_entry::IndexEntry;
+use crate::layout::{ItemKey, expiry_key};
 use crate::record::{Author, Record};
-use crate::store::Space;
-use crate::table::{Index, Projection, Table};
+use crate::store::{Snapshot, Space};
+use crate::table::{Index, Table};
 use crate::totals::TotalsChange;
 
 /// One item before and after a write.
@@ -21,13 +22,6 @@ pub(crate) struct ItemChange<'a> {
     pub(crate) key: &'a ItemKey,
     pub(crate) old: Option<&'a StoredItem>,
     pub(crate) new: Option<&'a StoredItem>,
-}
-
-/// An entry of an index: where it is and what it holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct IndexEntry {
-    pub(crate) key: bytes::Bytes,
-    pub(crate) item: StoredItem,
 }
 
 /// Bytes that a write put into or took from an index: what capacity is counted from.
@@ -51,7 +45,7 @@ impl ItemChange<'_> {
         collection::add_size(self, changes, latest)?;
         self.add_item(changes);
         for index in self.table.written_indexes().filter(|index| index.covers(self.key)) {
-            self.add_index(changes, index);
+            self.add_index(changes, index, latest.snapshot());
         }
         self.add_expiry(changes);
         if let Some(stream) = &self.table.stream {
@@ -76,22 +70,28 @@ impl ItemChange<'_> {
         changes.totals.push((self.table.id, TotalsChange::replacing(self.old.map(size), self.new.map(size))));
     }
 
-    fn add_index(&self, changes: &mut Changes, index: &Index) {
-        let old = self.old.and_then(|item| index_entry(self.table, index, item, self.key));
-        let new = self.new.and_then(|item| index_entry(self.table, index, item, self.key));
+    fn add_index(&self, changes: &mut Changes, index: &Index, snapshot: &Snapshot) {
+        let old = self.old.and_then(|item| IndexEntry::of(self.table, index, item, self.key));
+        let new = self.new.and_then(|item| IndexEntry::of(self.table, index, item, self.key));
         if old == new {
             return;
         }
         let size = |entry: &IndexEntry| entry.item.size_bytes();
         let change = TotalsChange::replacing(old.as_ref().map(size), new.as_ref().map(size));
         changes.totals.push((index.id, change));
-        if let Some(old) = old
-            && new.as_ref().is_none_or(|new| new.key != old.key)
-        {
-            changes.batch.remove(Space::Data, old.key);
-        }
-        if let Some(new) = new {
-            changes.batch.put(Space::Data, new.key, new.item.as_bytes().clone());
+        let refers = |entry: &IndexEntry| entry.refers(index, snapshot);
+        match (old, new) {
+            // It refers to the item before and after.
+            (Some(old), Some(new)) if old.key == new.key && refers(&old) && refers(&new) => {}
+            (old, new) => {
+                if let Some(old) = old.filter(|old| new.as_ref().is_none_or(|new| new.key != old.key)) {
+                    changes.batch.remove(Space::Data, old.key);
+                }
+                if let Some(new) = new {
+                    let value = new.value(self.table, index, self.key, snapshot);
+                    changes.batch.put(Space::Data, new.key, value);
+                }
+            }
         }
     }
 
@@ -112,8 +112,8 @@ impl ItemChange<'_> {
 
     /// What the change does to an index, in bytes.
     pub(crate) fn index_work(&self, index: &Index) -> IndexWork {
-        let old = self.old.and_then(|item| index_entry(self.table, index, item, self.key));
-        let new = self.new.and_then(|item| index_entry(self.table, index, item, self.key));
+        let old = self.old.and_then(|item| IndexEntry::of(self.table, index, item, self.key));
+        let new = self.new.and_then(|item| IndexEntry::of(self.table, index, item, self.key));
         if old == new {
             return IndexWork::default();
         }
@@ -124,38 +124,6 @@ impl ItemChange<'_> {
                 IndexWork { removed_bytes: None, written_bytes: Some(size(old).max(size(new))) }
             }
             _ => IndexWork { removed_bytes: old.as_ref().map(size), written_bytes: new.as_ref().map(size) },
-        }
-    }
-}
-
-/// The entry that an item has in an index, if it has one.
-pub(crate) fn index_entry(
-    table: &Table,
-    index: &Index,
-    item: &StoredItem,
-    item_key: &ItemKey,
-) -> Option<IndexEntry> {
-    let key = index_entry_key(index.id, &index.schema, item, item_key)?;
-    Some(IndexEntry { key, item: projected(table, index, item) })
-}
-
-/// The size of the entry that an item has in an index; nothing if it has none.
-pub(crate) fn projected_size(table: &Table, index: &Index, item: &StoredItem) -> usize {
-    let is_indexed = index.schema.attributes().all(|attribute| item.get(&attribute.name).is_some());
-    match &index.projection {
-        _ if !is_indexed => 0,
-        Projection::All => item.size_bytes(),
-        _ => projected(table, index, item).size_bytes(),
-    }
-}
-
-fn projected(table: &Table, index: &Index, item: &StoredItem) -> StoredItem {
-    let is_key = |name: &[u8]| table.schema.contains(name) || index.schema.contains(name);
-    match &index.projection {
-        Projection::All => item.clone(),
-        Projection::KeysOnly => item.filtered(is_key),
-        Projection::Include(names) => {
-            item.filtered(|name| is_key(name) || names.iter().any(|included| included.as_bytes() == name))
         }
     }
 }

@@ -9,9 +9,10 @@ use bytes::Bytes;
 use dynamo::operation::{ItemCollectionMetrics, ReturnItemCollectionMetrics};
 use dynamo::{ApiError, Choice, ErrorKind, StoredItem};
 
-use crate::change::{ItemChange, projected_size};
+use crate::change::ItemChange;
 use crate::commit::{Changes, Latest};
 use crate::fault::Fault;
+use crate::index_entry::{projected_size, shown_item};
 use crate::layout::{CollectionId, KeyRange, KeySource as _, partition_prefix_of};
 use crate::meta::{self, MetaKey};
 use crate::page::key_attributes;
@@ -83,7 +84,8 @@ fn count_bytes(table: &Table, key: &[u8], snapshot: &Snapshot) -> Result<u64, St
         let range = KeyRange::of_prefix(&in_collection(key, id));
         let (lower, upper) = range.bounds();
         for entry in snapshot.range(Space::Data, lower, upper, Direction::Forward) {
-            bytes += StoredItem::from_bytes(entry?.1).size_bytes() as u64;
+            let (key, value) = entry?;
+            bytes += shown_item(snapshot, &key, value)?.size_bytes() as u64;
         }
     }
     Ok(bytes)

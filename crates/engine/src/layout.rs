@@ -156,6 +156,17 @@ impl ItemKey {
         self.stored.get(ID_BYTES..).unwrap_or_default()
     }
 
+    /// The key in the store in two parts: the id with the hash, and the rest, which an index entry ends with.
+    pub(crate) fn split_in_collection(&self, id: CollectionId) -> ([u8; ID_BYTES + HASH_BYTES], &[u8]) {
+        let mut head = [0; ID_BYTES + HASH_BYTES];
+        let (of_id, of_hash) = head.split_at_mut(ID_BYTES);
+        of_id.copy_from_slice(&id.0.to_be_bytes());
+        for (byte, hash) in of_hash.iter_mut().zip(self.in_table()) {
+            *byte = *hash;
+        }
+        (head, self.without_hash())
+    }
+
     /// The key without its hash: what an index entry ends with.
     fn without_hash(&self) -> &[u8] {
         self.in_table().get(HASH_BYTES..).unwrap_or_default()

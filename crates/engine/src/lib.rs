@@ -19,6 +19,7 @@ mod expressions;
 mod fault;
 mod history;
 mod housekeeping;
+mod index_entry;
 mod keys;
 mod layout;
 mod meta;

@@ -3,6 +3,7 @@
 use dynamo::{Item, StoredItem};
 
 use crate::fault::Fault;
+use crate::index_entry::shown_item;
 use crate::layout::KeyRange;
 use crate::store::{Direction, Snapshot, Space};
 
@@ -38,7 +39,8 @@ pub(crate) fn read_page(
     let entries =
         snapshot.range(Space::Data, lower.map(|key| &**key), upper.map(|key| &**key), request.direction);
     for entry in entries {
-        let item = StoredItem::from_bytes(entry?.1);
+        let (key, value) = entry?;
+        let item = shown_item(snapshot, &key, value)?;
         page.scanned += 1;
         page.scanned_bytes += item.size_bytes();
         let is_full =

@@ -144,6 +144,11 @@ impl Snapshot {
         }
     }
 
+    /// True where values of the same bytes lie in one place however often they are stored.
+    pub(crate) fn shares_values(&self) -> bool {
+        matches!(self, Snapshot::Memory(_))
+    }
+
     /// The keys of single tables, where the store has a place for them.
     pub(crate) fn table_keys(&self) -> Option<&Arc<TableKeys>> {
         match self {

@@ -146,6 +146,18 @@ pub(crate) struct Index {
     pub(crate) on_demand_limits: OnDemandLimits,
     #[serde(default)]
     pub(crate) warm_throughput: Option<(i64, i64)>,
+    #[serde(default)]
+    pub(crate) entries: Entries,
+}
+
+/// How the entries of an index hold what it projects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Entries {
+    /// As a copy: indexes that were made before entries could refer.
+    #[default]
+    Copy,
+    /// As a copy, or as a reference to the item (`index_entry.rs`).
+    MayRefer,
 }
 
 /// Whether an index answers queries.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use dynamo::operation::{CheckData, CheckStatus};
 use dynamo::{ApiError, Operation};
 use serde_json::{Value, json};
 
@@ -101,6 +102,17 @@ impl Bench {
 
 fn options(clock: &Arc<ManualClock>) -> Options {
     Options { clock: clock.clone(), housekeeping: None, reserve_bytes: 0, ..Options::default() }
+}
+
+/// Waits for a check and returns what it found.
+pub(crate) fn findings(engine: &Engine) -> Vec<String> {
+    let ask = |start: bool| engine.check_data(&CheckData { start: Some(start) }).unwrap();
+    let mut reply = ask(true);
+    while reply.status != Some(CheckStatus::Done) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        reply = ask(false);
+    }
+    reply.findings
 }
 
 pub(crate) fn simple_table(name: &str) -> Value {

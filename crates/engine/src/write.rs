@@ -117,7 +117,7 @@ const UPDATE_TOO_LARGE: &str = "Item size to update has exceeded the maximum all
 fn check_local_size(table: &Table, item: &StoredItem, message: &str) -> Result<(), ApiError> {
     let mut size = item.size_bytes();
     for index in table.local_indexes() {
-        size += crate::change::projected_size(table, index, item);
+        size += crate::index_entry::projected_size(table, index, item);
     }
     if size > ITEM_BYTES_MAX { Err(ApiError::validation(message)) } else { Ok(()) }
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::tests::findings;
+use crate::testing::findings;
 use database::{Depth, answers, make, open};
 use places::{Damage, Files, Random};
 

@@ -7,7 +7,8 @@ use dynamo::StoredItem;
 
 use super::{Check, Stopped};
 use crate::backup::Backup;
-use crate::change::{expiry_seconds, index_entry};
+use crate::change::expiry_seconds;
+use crate::index_entry::{IndexEntry, shown_item};
 use crate::layout::{CollectionId, ItemKey, KeySchema, expiry_key, hex};
 use crate::store::{Direction, Space, StoreError};
 use crate::table::{Index, IndexState, Table};
@@ -81,10 +82,10 @@ impl Check {
         implied: &mut [Implied],
     ) -> Result<(), StoreError> {
         for index in table.written_indexes().filter(|index| index.covers(key)) {
-            let Some(entry) = index_entry(table, index, item, key) else { continue };
+            let Some(entry) = IndexEntry::of(table, index, item, key) else { continue };
             add(implied, index.id, entry.item.size_bytes());
             let stored = self.view.snapshot.get(Space::Data, &entry.key)?;
-            if stored.as_ref() != Some(entry.item.as_bytes()) {
+            if stored.as_ref() != Some(&entry.value(table, index, key, &self.view.snapshot)) {
                 let wrong = if stored.is_some() { "is another" } else { "is missing" };
                 self.report(format!(
                     "{name}, index {}: the entry of the item under {} {wrong}",
@@ -116,11 +117,8 @@ impl Check {
         let view = self.view.clone();
         for entry in Check::range(&view, Space::Data, index.id, Direction::Forward) {
             self.count()?;
-            match entry {
-                Ok((_, value)) => {
-                    let size = StoredItem::from_bytes(value).size_bytes();
-                    found.add(TotalsChange::replacing(None, Some(size)));
-                }
+            match entry.and_then(|(key, value)| shown_item(&view.snapshot, &key, value)) {
+                Ok(item) => found.add(TotalsChange::replacing(None, Some(item.size_bytes()))),
                 Err(error) => self.report(format!("{name}: {error}")),
             }
         }

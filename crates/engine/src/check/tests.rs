@@ -1,19 +1,7 @@
 use serde_json::json;
 
-use crate::engine::Engine;
 use crate::store::{Batch, Direction, Space};
-use crate::testing::{Bench, simple_table};
-
-/// Waits for a check and returns what it found.
-pub(super) fn findings(engine: &Engine) -> Vec<String> {
-    let ask = |start: bool| engine.check_data(&dynamo::operation::CheckData { start: Some(start) }).unwrap();
-    let mut reply = ask(true);
-    while reply.status != Some(dynamo::operation::CheckStatus::Done) {
-        std::thread::sleep(std::time::Duration::from_millis(1));
-        reply = ask(false);
-    }
-    reply.findings
-}
+use crate::testing::{Bench, findings, simple_table};
 
 fn filled(bench: &Bench) {
     for round in 0..3 {

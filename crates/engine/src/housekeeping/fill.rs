@@ -11,10 +11,11 @@ use dynamo::StoredItem;
 
 use super::{STEP_BYTES_MAX, STEP_WRITES_MAX};
 use crate::catalog::CatalogChange;
-use crate::change::{expiry_seconds, index_entry};
+use crate::change::expiry_seconds;
 use crate::commit::{Changes, Latest};
 use crate::engine::Inner;
 use crate::fault::Fault;
+use crate::index_entry::IndexEntry;
 use crate::layout::{CollectionId, ItemKey, KeyRange, expiry_key};
 use crate::store::{Direction, Snapshot, Space, StoreError};
 use crate::table::{Index, IndexState, Table, TimeToLive};
@@ -58,9 +59,10 @@ fn fill_index(
     let page = items_after(table.id, index.filled_to.as_ref(), snapshot)?;
     for (key, item) in &page.items {
         // An item whose attribute has another type than the index's key is left out, as DynamoDB does.
-        let Some(entry) = index_entry(table, index, item, key) else { continue };
+        let Some(entry) = IndexEntry::of(table, index, item, key) else { continue };
         changes.totals.push((index.id, TotalsChange::replacing(None, Some(entry.item.size_bytes()))));
-        changes.batch.put(Space::Data, entry.key, entry.item.as_bytes().clone());
+        let value = entry.value(table, index, key, snapshot);
+        changes.batch.put(Space::Data, entry.key, value);
     }
     if page.is_last {
         (index.state, index.filled_to) = (IndexState::Active, None);

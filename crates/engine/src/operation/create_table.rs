@@ -20,7 +20,7 @@ use crate::layout::{CollectionId, KeyAttribute, KeySchema};
 use crate::options::Options;
 use crate::schema::{self, GLOBAL_INDEXES_MAX, LOCAL_INDEXES_MAX, invalid};
 use crate::stream::new_stream_milliseconds;
-use crate::table::{Encryption, Index, IndexState, Settings, Stream, StreamView, Table, Throughput};
+use crate::table::{Encryption, Entries, Index, IndexState, Settings, Stream, StreamView, Table, Throughput};
 use crate::table_key::{TableKey, give_key};
 use crate::throughput::Of;
 use crate::{arn, tags, throughput};
@@ -232,6 +232,7 @@ pub(super) fn new_index(name: String, schema: KeySchema, projection: crate::tabl
         throughput: Throughput::default(),
         on_demand_limits: crate::table::OnDemandLimits::default(),
         warm_throughput: None,
+        entries: Entries::MayRefer,
     }
 }
 

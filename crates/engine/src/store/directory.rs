@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lock        held by the process that has the database open; the first file to be created
-//! monotable   "monotable format 1": written last, so its presence means that creation was completed
+//! monotable   "monotable format 2": written last, so its presence means that creation was completed
 //! restoring   present from the beginning of a restore to its end: what is there is no database yet
 //! failed      present from a failed write or sync until the journals have been rewritten
 //! closed      the last commit, written when the database is closed; gone while it is open
@@ -28,8 +28,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::StoreError;
 
-/// The format this version writes, and the newest it reads.
-pub(super) const FORMAT: u32 = 1;
+/// The format this version writes, and the newest it reads. It reads all older ones, too, and makes them its own:
+///
+/// 1. Index entries hold copies.
+/// 2. They may refer to their items.
+pub(super) const FORMAT: u32 = 2;
 
 const LOCK: &str = "lock";
 const FORMAT_FILE: &str = "monotable";
@@ -80,7 +83,9 @@ impl Directory {
         let lock = lock(path)?;
         // Looked at again: another process may have completed or begun something before we had the lock.
         let creation = inspect(path)?;
-        Ok((Directory { path: path.to_path_buf(), lock }, creation))
+        let directory = Directory { path: path.to_path_buf(), lock };
+        directory.raise_format()?;
+        Ok((directory, creation))
     }
 
     /// Checks, locks and marks a directory to be filled: one that is empty, not there yet, or left by an interrupted restore.
@@ -160,6 +165,14 @@ impl Directory {
     /// Makes the creation complete, durably.
     pub(super) fn complete_creation(&self) -> Result<(), StoreError> {
         self.write_format().map_err(StoreError::io("writing the format file"))
+    }
+
+    /// An older version must not open what this one writes into a database that it made.
+    fn raise_format(&self) -> Result<(), StoreError> {
+        match format_of(&self.path)? {
+            Some(found) if found < FORMAT => self.complete_creation(),
+            _ => Ok(()),
+        }
     }
 
     fn write_format(&self) -> io::Result<()> {
@@ -259,12 +272,9 @@ fn lock(path: &Path) -> Result<File, StoreError> {
 }
 
 fn inspect(path: &Path) -> Result<Creation, StoreError> {
-    match fs::read(path.join(FORMAT_FILE)) {
-        Ok(text) => check_format(path, &text).map(|()| Creation::Complete),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            check_nothing_foreign(path).map(|()| Creation::Incomplete)
-        }
-        Err(error) => Err(StoreError::io("reading the format file")(error)),
+    match format_of(path)? {
+        Some(_) => Ok(Creation::Complete),
+        None => check_nothing_foreign(path).map(|()| Creation::Incomplete),
     }
 }
 
@@ -278,10 +288,16 @@ fn inspect_for_restore(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn check_format(path: &Path, text: &[u8]) -> Result<(), StoreError> {
-    let text = String::from_utf8_lossy(text);
+/// The format of the database in a directory, if there is one that we read.
+fn format_of(path: &Path) -> Result<Option<u32>, StoreError> {
+    let text = match fs::read(path.join(FORMAT_FILE)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(StoreError::io("reading the format file")(error)),
+    };
+    let text = String::from_utf8_lossy(&text);
     match text.strip_prefix(FORMAT_PREFIX).and_then(|number| number.trim_end().parse::<u32>().ok()) {
-        Some(FORMAT) => Ok(()),
+        Some(found) if (1..=FORMAT).contains(&found) => Ok(Some(found)),
         Some(found) if found > FORMAT => {
             Err(StoreError::NewerFormat { path: path.to_path_buf(), found, supported: FORMAT })
         }

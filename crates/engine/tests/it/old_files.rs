@@ -248,7 +248,7 @@ fn a_newer_format_is_refused_and_left_alone() {
     drop(Engine::open(directory.path(), options()).unwrap());
     fs::write(directory.path().join("monotable"), "monotable format 99\n").unwrap();
     let error = Engine::open(directory.path(), options()).err().unwrap().to_string();
-    assert!(error.contains("has format 99; this version reads up to format 1"), "{error}");
+    assert!(error.contains("has format 99; this version reads up to format 2"), "{error}");
 }
 
 #[test]

@@ -181,10 +181,10 @@ fn a_foreign_directory_is_refused_and_left_alone() {
 fn a_newer_format_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     open(directory.path()).unwrap();
-    assert_eq!(fs::read_to_string(directory.path().join("monotable")).unwrap(), "monotable format 1\n");
-    fs::write(directory.path().join("monotable"), "monotable format 2\n").unwrap();
+    assert_eq!(fs::read_to_string(directory.path().join("monotable")).unwrap(), "monotable format 2\n");
+    fs::write(directory.path().join("monotable"), "monotable format 3\n").unwrap();
     let error = open(directory.path()).err().unwrap();
-    assert!(matches!(error, StoreError::NewerFormat { found: 2, supported: 1, .. }), "{error}");
+    assert!(matches!(error, StoreError::NewerFormat { found: 3, supported: 2, .. }), "{error}");
 }
 
 #[test]

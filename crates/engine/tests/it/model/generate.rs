@@ -196,6 +196,11 @@ impl Generator {
                 item.insert(name.to_owned(), self.attribute(name));
             }
         }
+        // Around the size from which index entries refer to their items.
+        if self.random.once_in(3) {
+            let length = 300 + self.random.below(400);
+            item.insert("a".to_owned(), Value::S("m".repeat(length)));
+        }
         if TABLES[table].has_large_items && self.random.once_in(2) {
             let length = 60_000 + self.random.below(200_000);
             item.insert("a".to_owned(), Value::S("x".repeat(length)));
