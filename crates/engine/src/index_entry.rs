@@ -59,11 +59,7 @@ impl IndexEntry {
         item_key: &ItemKey,
         snapshot: &Snapshot,
     ) -> Bytes {
-        if self.refers(index, snapshot) {
-            reference(table, item_key)
-        } else {
-            self.item.as_bytes().clone()
-        }
+        if self.refers(index, snapshot) { reference(table, item_key) } else { self.item.as_bytes().clone() }
     }
 }
 
@@ -90,7 +86,8 @@ fn projected(table: &Table, index: &Index, item: &StoredItem) -> StoredItem {
 
 fn reference(table: &Table, item_key: &ItemKey) -> Bytes {
     let (head, rest) = item_key.split_in_collection(table.id);
-    let rest_bytes = u16::try_from(rest.len()).expect("a key has at most some 6 KB: 2 KB and 1 KB, and zeros escaped");
+    let rest_bytes =
+        u16::try_from(rest.len()).expect("a key has at most some 6 KB: 2 KB and 1 KB, and zeros escaped");
     let mut value = Vec::with_capacity(1 + head.len() + 2);
     value.push(REFERENCE);
     value.extend_from_slice(&head);
@@ -103,7 +100,8 @@ pub(crate) fn shown_item(snapshot: &Snapshot, key: &[u8], value: Bytes) -> Resul
     if value.first() != Some(&REFERENCE) {
         return Ok(StoredItem::from_bytes(value));
     }
-    let item_key = referred_key(key, &value).ok_or_else(|| StoreError::corrupt("an index entry cannot be read"))?;
+    let item_key =
+        referred_key(key, &value).ok_or_else(|| StoreError::corrupt("an index entry cannot be read"))?;
     let item = snapshot.get(Space::Data, &item_key)?;
     item.map(StoredItem::from_bytes)
         .ok_or_else(|| StoreError::corrupt("an index entry refers to an item that is not there"))

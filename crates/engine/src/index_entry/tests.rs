@@ -147,9 +147,16 @@ fn a_reference_without_an_item_is_damage() {
         changes.batch.remove(Space::Data, key.unwrap().in_collection(table.id));
     });
     let request = json!({ "TableName": "Notes", "IndexName": INDEX });
-    assert!(bench.refusal("Scan", &request).starts_with("InternalServerError"), "{}", bench.refusal("Scan", &request));
+    assert!(
+        bench.refusal("Scan", &request).starts_with("InternalServerError"),
+        "{}",
+        bench.refusal("Scan", &request)
+    );
     let findings = findings(&bench.engine);
-    assert!(findings.iter().any(|finding| finding.contains("refers to an item that is not there")), "{findings:?}");
+    assert!(
+        findings.iter().any(|finding| finding.contains("refers to an item that is not there")),
+        "{findings:?}"
+    );
 }
 
 #[test]
