@@ -23,6 +23,7 @@ mod load;
 mod manifest;
 mod open;
 mod read;
+mod retired;
 mod tail;
 
 use std::sync::{
@@ -45,6 +46,7 @@ use ahead::Ahead;
 use creation::Completion;
 use open::Opened;
 use read::Reader;
+use retired::Retired;
 
 #[cfg(all(test, target_os = "linux"))]
 pub(super) use holes::writes_in_place;
@@ -93,6 +95,7 @@ pub(crate) struct FjallStore {
 struct Writer {
     ahead: Ahead,
     creation: Completion,
+    retired: Retired,
 }
 
 /// The storage crate's database, or while it is being replaced a last view of it.
@@ -169,7 +172,11 @@ impl FjallStore {
         creation: Completion,
     ) -> FjallStore {
         FjallStore {
-            writer: Mutex::new(Writer { ahead: Ahead::new(directory.database()), creation }),
+            writer: Mutex::new(Writer {
+                ahead: Ahead::new(directory.database()),
+                creation,
+                retired: Retired::default(),
+            }),
             directory,
             options,
             failure: Mutex::new(None),
@@ -219,7 +226,7 @@ impl FjallStore {
         }
     }
 
-    fn write(&self, batch: Batch, ahead: &mut Ahead) -> Result<u64, StoreError> {
+    fn write(&self, batch: Batch, writer: &mut Writer) -> Result<u64, StoreError> {
         self.check_space(batch.size_bytes())?;
         let instance = self.instance.read();
         let Instance::Running { database, reader } = &*instance else {
@@ -227,7 +234,8 @@ impl FjallStore {
         };
         self.wait_for_background_work(database, reader)?;
         let number = self.last_commit.load(Relaxed) + 1;
-        ahead.note_batch(batch.len(), batch.size_bytes());
+        writer.ahead.note_batch(batch.len(), batch.size_bytes());
+        writer.retired.note_memtable(reader.keyspace().tree.active_memtable());
         self.options
             .faults
             .before_apply()
@@ -240,26 +248,26 @@ impl FjallStore {
 
     /// Hands what was applied so far to the operating system. Returns the journal in which it is, or at least the last of it: a journal is synced
     /// before the next one is begun.
-    fn hand_out(&self, ahead: &mut Ahead) -> Result<Arc<File>, StoreError> {
+    fn hand_out(&self, writer: &mut Writer) -> Result<Arc<File>, StoreError> {
         let instance = self.instance.read();
         let Instance::Running { database, .. } = &*instance else {
             return Err(self.stop("a reopening was not completed", None));
         };
         database
             .persist(PersistMode::Buffer)
-            .and_then(|()| Ok(ahead.newest_journal()?))
+            .and_then(|()| Ok(writer.ahead.newest_journal(&mut writer.retired)?))
             .map_err(|error| self.stop("a write failed", Some(error)))
     }
 
     /// Writes zeros ahead of the journal where they are due, and returns the file that they are in.
-    fn extend_journal(&self, ahead: &mut Ahead) -> Result<Option<Arc<File>>, StoreError> {
+    fn extend_journal(&self, writer: &mut Writer) -> Result<Option<Arc<File>>, StoreError> {
         self.check_running()?;
-        if !ahead.is_due() || self.check_space(0).is_err() {
+        if !writer.ahead.is_due(&mut writer.retired) || self.check_space(0).is_err() {
             return Ok(None);
         }
         self.check_instance()?;
         // What fails here is not needed: a sync then takes what it took before.
-        Ok(ahead.extend().unwrap_or(None))
+        Ok(writer.ahead.extend().unwrap_or(None))
     }
 
     fn check_running(&self) -> Result<(), StoreError> {
@@ -409,7 +417,7 @@ impl Store for FjallStore {
             return Ok(self.last_commit.load(Relaxed));
         }
         writer.creation.wait().map_err(|error| self.stop_before_creation(error))?;
-        self.write(batch, &mut writer.ahead)
+        self.write(batch, &mut writer)
     }
 
     fn flush(&self) -> Result<(), StoreError> {
@@ -426,7 +434,7 @@ impl Store for FjallStore {
     fn sync(&self) -> Result<(), StoreError> {
         let mut writer = self.writer.lock();
         self.check_running()?;
-        let journal = self.hand_out(&mut writer.ahead)?;
+        let journal = self.hand_out(&mut writer)?;
         let number = self.last_commit.load(Relaxed);
         // The next batches are applied meanwhile.
         drop(writer);
@@ -437,7 +445,7 @@ impl Store for FjallStore {
     }
 
     fn prepare(&self) -> Result<(), StoreError> {
-        let extended = self.extend_journal(&mut self.writer.lock().ahead)?;
+        let extended = self.extend_journal(&mut self.writer.lock())?;
         // Without the lock: the next group may be applied meanwhile.
         let synced = extended.map_or(Ok(()), |journal| journal.sync_data());
         synced.map_err(|error| self.stop("a sync failed", Some(error.into())))

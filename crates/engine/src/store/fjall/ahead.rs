@@ -23,6 +23,7 @@ use std::{
 use super::{
     holes::{data_end, fill, writes_in_place},
     journal::all_journals,
+    retired::Retired,
 };
 
 /// What a batch takes in the journal beside its keys and values: its beginning, its end and the number of its commit.
@@ -83,9 +84,9 @@ impl Ahead {
     }
 
     /// Whether there is something to extend. Asked once for each group.
-    pub(super) fn is_due(&mut self) -> bool {
+    pub(super) fn is_due(&mut self, retired: &mut Retired) -> bool {
         let group_bytes = std::mem::take(&mut self.group_bytes);
-        self.follow();
+        self.follow(retired);
         let Some(journal) = &mut self.journal else { return false };
         // In a new journal that is more than there is, if some of it went to the one before.
         journal.written += group_bytes;
@@ -96,17 +97,20 @@ impl Ahead {
     }
 
     /// The journal that batches go to now, or went to until a moment ago.
-    pub(super) fn newest_journal(&mut self) -> io::Result<Arc<File>> {
-        self.follow();
+    pub(super) fn newest_journal(&mut self, retired: &mut Retired) -> io::Result<Arc<File>> {
+        self.follow(retired);
         let missing = || io::Error::new(io::ErrorKind::NotFound, "the journal cannot be opened");
         self.journal.as_ref().map(|journal| journal.file.clone()).ok_or_else(missing)
     }
 
     /// Goes on to the newest journal once this one is not it any more. Journals are removed in their order, so while this one is there and the next
     /// is not, it is the newest; where nobody looked for long, both may be gone.
-    fn follow(&mut self) {
+    fn follow(&mut self, retired: &mut Retired) {
         if self.journal.as_ref().is_none_or(|journal| journal.next.exists() || !journal.path.exists()) {
-            self.journal = newest(&self.directory);
+            let before = std::mem::replace(&mut self.journal, newest(&self.directory));
+            if let Some(before) = before {
+                retired.take_journal(before.file);
+            }
         }
     }
 
@@ -154,12 +158,13 @@ mod tests {
         let journal = |number: u64| directory.path().join(format!("{number}.jnl"));
         std::fs::write(journal(4), [1; 4]).unwrap();
         let mut ahead = Ahead::new(directory.path().to_path_buf());
-        assert_eq!(ahead.newest_journal().unwrap().metadata().unwrap().len(), 4);
+        let mut retired = Retired::default();
+        assert_eq!(ahead.newest_journal(&mut retired).unwrap().metadata().unwrap().len(), 4);
         std::fs::write(journal(5), [1; 5]).unwrap();
-        assert_eq!(ahead.newest_journal().unwrap().metadata().unwrap().len(), 5);
+        assert_eq!(ahead.newest_journal(&mut retired).unwrap().metadata().unwrap().len(), 5);
         std::fs::write(journal(9), [1; 9]).unwrap();
         std::fs::remove_file(journal(4)).unwrap();
         std::fs::remove_file(journal(5)).unwrap();
-        assert_eq!(ahead.newest_journal().unwrap().metadata().unwrap().len(), 9);
+        assert_eq!(ahead.newest_journal(&mut retired).unwrap().metadata().unwrap().len(), 9);
     }
 }

@@ -22,10 +22,10 @@ use super::{ENCRYPTED, LIFE, PLAIN, key_of, open, options};
 use crate::random::Random;
 
 const KILLS: usize = 4;
-const ITEMS: usize = 4_000;
+const ITEMS: usize = 12_000;
 const WRITERS: usize = 2;
 /// After the part of the work that chance chose, the child lives on for less than this.
-const REST_MILLISECONDS: usize = 8;
+const REST_MILLISECONDS: usize = 6;
 const WORK: &str = "MONOTABLE_CHILD_WORK";
 const TABLE: &str = "Large";
 
