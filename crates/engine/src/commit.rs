@@ -22,6 +22,7 @@ mod task;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::task::Waker;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,7 @@ use rustc_hash::FxHashMap;
 
 use self::group::Group;
 use self::pipeline::Underway;
+pub(crate) use self::task::wake;
 use self::task::{Task, Waiting, answer_all, stopping, take_group};
 use crate::catalog::{Catalog, CatalogChange};
 use crate::clock::Clock;
@@ -322,11 +324,11 @@ impl Committer {
     }
 
     /// Lets a task decide and calls `answer` once its group is as durable as promised; does not wait where that means
-    /// waiting for a disk.
+    /// waiting for a disk. Whom `answer` returns is woken once the whole group was answered.
     pub(crate) fn submit<T: Send + 'static>(
         &self,
         decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static,
-        answer: impl FnOnce(Result<T, Fault>) + Send + 'static,
+        answer: impl FnOnce(Result<T, Fault>) -> Option<Waker> + Send + 'static,
     ) {
         if self.thread.is_some() {
             return self.enqueue(decide, answer, false);
@@ -336,7 +338,7 @@ impl Committer {
             Some(mut owner) => {
                 let outcome = self.shared.commit_one(&mut owner, decide);
                 drop(owner);
-                answer(outcome);
+                wake(answer(outcome));
             }
             None => self.enqueue(decide, answer, false),
         }
@@ -351,8 +353,11 @@ impl Committer {
         alone: bool,
     ) -> Result<T, Fault> {
         let (sender, receiver) = std::sync::mpsc::sync_channel(1);
-        // A caller that went away does not want the answer.
-        let answer = move |outcome| drop(sender.send(outcome));
+        let answer = move |outcome| {
+            // A caller that went away does not want the answer.
+            drop(sender.send(outcome));
+            None
+        };
         let task = Box::new(Waiting { decide: Some(decide), outcome: None, answer, alone });
         if let Some(task) = self.shared.commit_for_caller(task) {
             self.enqueue_task(task);
@@ -363,7 +368,7 @@ impl Committer {
     fn enqueue<T: Send + 'static>(
         &self,
         decide: impl FnOnce(&Latest<'_>) -> Result<(T, Changes), Fault> + Send + 'static,
-        answer: impl FnOnce(Result<T, Fault>) + Send + 'static,
+        answer: impl FnOnce(Result<T, Fault>) -> Option<Waker> + Send + 'static,
         alone: bool,
     ) {
         self.enqueue_task(Box::new(Waiting { decide: Some(decide), outcome: None, answer, alone }));
@@ -373,7 +378,7 @@ impl Committer {
         let mut queue = self.shared.queue.lock();
         if queue.closed {
             drop(queue);
-            return task.answer(Err(stopping()));
+            return wake(task.answer(Err(stopping())));
         }
         queue.tasks.push(task);
         let is_awaited = queue.tasks.len() >= queue.wanted;

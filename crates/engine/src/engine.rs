@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::task::Waker;
 
 use dynamo::ApiError;
 use dynamo::operation::{Operation, Reply};
@@ -118,10 +119,13 @@ impl Engine {
 
     /// Starts an operation and calls `answer` when it is done: on this thread for what only reads, and for writes that wait for a
     /// disk later, on the thread that commits. Nothing waits in between.
+    ///
+    /// Many writes are answered at once. Whom their `answer` returns is woken after the last of them, and once: who has nobody to wake, or wakes
+    /// somebody itself, returns none.
     pub fn submit(
         &self,
         operation: Operation,
-        answer: impl FnOnce(Result<Reply, ApiError>) + Send + 'static,
+        answer: impl FnOnce(Result<Reply, ApiError>) -> Option<Waker> + Send + 'static,
     ) {
         crate::operation::submit(self, operation, answer);
     }

@@ -35,12 +35,14 @@ mod transact_write_items;
 mod update_item;
 mod update_table;
 
+use std::task::Waker;
+
 use dynamo::{ApiError, ErrorKind, Operation, Reply};
 
 pub(crate) use self::query::partition_range;
 pub(crate) use self::update_item::check_update;
 
-use crate::commit::{Changes, Latest};
+use crate::commit::{Changes, Latest, wake};
 use crate::engine::Engine;
 use crate::fault::Fault;
 
@@ -152,26 +154,28 @@ pub(crate) fn may_wait(operation: &Operation) -> bool {
 pub(crate) fn submit(
     engine: &Engine,
     operation: Operation,
-    answer: impl FnOnce(Result<Reply, ApiError>) + Send + 'static,
+    answer: impl FnOnce(Result<Reply, ApiError>) -> Option<Waker> + Send + 'static,
 ) {
     macro_rules! write {
         ($module:ident, $request:expr) => {
             match $module::decide($request, &engine.catalog()) {
-                Ok(decide) => engine.inner.committer.submit(decide, |outcome| {
-                    answer(outcome.map(Reply::from).map_err(ApiError::from));
-                }),
-                Err(error) => answer(Err(error)),
+                Ok(decide) => engine
+                    .inner
+                    .committer
+                    .submit(decide, |outcome| answer(outcome.map(Reply::from).map_err(ApiError::from))),
+                Err(error) => wake(answer(Err(error))),
             }
         };
     }
     macro_rules! statements {
         ($module:ident, $request:expr) => {
             match $module::begin($request, engine) {
-                Ok(Begun::Write(decide)) => engine.inner.committer.submit(decide, |outcome| {
-                    answer(outcome.map(Reply::from).map_err(ApiError::from));
-                }),
-                Ok(Begun::Read(reply)) => answer(Ok(Reply::from(reply))),
-                Err(error) => answer(Err(error)),
+                Ok(Begun::Write(decide)) => engine
+                    .inner
+                    .committer
+                    .submit(decide, |outcome| answer(outcome.map(Reply::from).map_err(ApiError::from))),
+                Ok(Begun::Read(reply)) => wake(answer(Ok(Reply::from(reply)))),
+                Err(error) => wake(answer(Err(error))),
             }
         };
     }
@@ -184,6 +188,6 @@ pub(crate) fn submit(
         Operation::ExecuteStatement(request) => statements!(execute_statement, request),
         Operation::BatchExecuteStatement(request) => statements!(batch_execute_statement, request),
         Operation::ExecuteTransaction(request) => statements!(execute_transaction, request),
-        other => answer(run(engine, other)),
+        other => wake(answer(run(engine, other))),
     }
 }

@@ -1,12 +1,13 @@
 //! Answers that come from another thread: each worker has a box for them, and is woken once for all that arrive together.
 //!
-//! Waking a worker is a call of the operating system, as dear as reading a small item. The thread that commits answers a whole group of
-//! writes at once, so it calls once for each worker instead of once for each write.
+//! Waking a worker is a call of the operating system, as dear as reading a small item. The engine answers a whole group of writes at once, so the
+//! box only says whom to wake, and the engine calls once for each worker instead of once for each write.
 //!
 //! Path of an answer: [`Mailbox::answer_to`] -> the engine -> the box -> [`Mailbox::deliver`] on the worker -> the waiting request.
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::task::{Wake, Waker};
 use std::thread::ThreadId;
 
 use dynamo::{ApiError, Reply};
@@ -40,25 +41,28 @@ impl Mailbox {
         mailbox
     }
 
-    /// What hands an outcome to the request that waits on this thread, from whatever thread it comes.
-    pub(crate) fn answer_to(request: oneshot::Sender<Outcome>) -> impl FnOnce(Outcome) + Send + 'static {
+    /// What hands an outcome to the request that waits on this thread, from whatever thread it comes, and says whom to wake then.
+    pub(crate) fn answer_to(
+        request: oneshot::Sender<Outcome>,
+    ) -> impl FnOnce(Outcome) -> Option<Waker> + Send + 'static {
         let mailbox = OWN.with_borrow(Clone::clone);
         move |outcome| match mailbox {
             Some(mailbox) if mailbox.owner != std::thread::current().id() => mailbox.put((request, outcome)),
-            // A request that went away does not want its answer.
-            _ => drop(request.send(outcome)),
+            _ => {
+                // A request that went away does not want its answer.
+                drop(request.send(outcome));
+                None
+            }
         }
     }
 
-    fn put(&self, letter: Letter) {
+    fn put(self: Arc<Mailbox>, letter: Letter) -> Option<Waker> {
         let mut letters = self.letters.lock();
         let is_first = letters.is_empty();
         letters.push(letter);
         drop(letters);
-        // With others in the box the worker has been woken already, and has not looked yet.
-        if is_first {
-            self.arrival.notify_one();
-        }
+        // With others in the box the worker is being woken already, and has not looked yet.
+        is_first.then(|| Waker::from(self))
     }
 
     /// Hands over what arrives, for ever.
@@ -73,6 +77,12 @@ impl Mailbox {
                 drop(request.send(outcome));
             }
         }
+    }
+}
+
+impl Wake for Mailbox {
+    fn wake(self: Arc<Mailbox>) {
+        self.arrival.notify_one();
     }
 }
 
@@ -101,7 +111,9 @@ mod tests {
                     .unzip();
                 let committing = std::thread::spawn(move || {
                     for answer in answers {
-                        answer(no_such_operation());
+                        if let Some(sleeper) = answer(no_such_operation()) {
+                            sleeper.wake();
+                        }
                     }
                 });
                 for request in requests {
@@ -118,7 +130,7 @@ mod tests {
     fn an_answer_on_the_thread_of_its_request_takes_no_detour() {
         let _mailbox = Mailbox::open();
         let (give, mut take) = oneshot::channel();
-        Mailbox::answer_to(give)(no_such_operation());
+        assert!(Mailbox::answer_to(give)(no_such_operation()).is_none());
         assert!(take.try_recv().unwrap().is_err());
     }
 
@@ -127,7 +139,7 @@ mod tests {
         OWN.set(None);
         let (give, take) = oneshot::channel();
         let answer = Mailbox::answer_to(give);
-        std::thread::spawn(move || answer(no_such_operation())).join().unwrap();
+        assert!(std::thread::spawn(move || answer(no_such_operation())).join().unwrap().is_none());
         assert!(take.blocking_recv().unwrap().is_err());
     }
 }

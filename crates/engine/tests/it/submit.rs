@@ -32,6 +32,7 @@ fn count_from_many_threads(engine: &Engine) {
                         engine.submit(parse("UpdateItem", add), move |outcome| {
                             outcome.unwrap();
                             answers.fetch_add(1, SeqCst);
+                            None
                         });
                     } else {
                         engine.run(parse("UpdateItem", add)).unwrap();

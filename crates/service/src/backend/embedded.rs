@@ -31,6 +31,7 @@ impl Backend for Embedded {
         self.engine.submit(operation, move |outcome| {
             // Nobody listens any more when the caller has gone away; the write stands all the same.
             let _ = sender.send(outcome);
+            None
         });
         Box::pin(async move { receiver.await.unwrap_or_else(|_| Err(ApiError::internal())) })
     }

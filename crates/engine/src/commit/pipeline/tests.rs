@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::task::Waker;
 use std::thread::ThreadId;
 
 use parking_lot::{Condvar, Mutex};
@@ -82,13 +83,12 @@ fn ten_writers(store: &Arc<Slow>) -> (Committer, Receiver<Result<(), Fault>>) {
     let committer = start(store);
     let (sender, answers) = channel();
     let write = |number: u8| {
-        let sender = sender.clone();
         let decide = move |_: &super::super::Latest<'_>| {
             let mut changes = Changes::default();
             changes.batch.put(Space::Data, vec![number], vec![number]);
             Ok(((), changes))
         };
-        committer.submit(decide, move |outcome| sender.send(outcome).unwrap());
+        committer.submit(decide, tell(&sender));
     };
     let owner = committer.shared.owner.lock();
     write(0);
@@ -107,6 +107,15 @@ fn ten_writers(store: &Arc<Slow>) -> (Committer, Receiver<Result<(), Fault>>) {
 fn wait_until_in_line(committer: &Committer, tasks: usize) {
     while committer.shared.queue.lock().applied.as_ref().is_none_or(|group| group.tasks.len() < tasks) {
         std::thread::yield_now();
+    }
+}
+
+/// An answer that is sent on. Who receives it needs nobody to wake it.
+fn tell<T>(sender: &Sender<T>) -> impl FnOnce(T) -> Option<Waker> + use<T> {
+    let sender = sender.clone();
+    move |outcome| {
+        sender.send(outcome).unwrap();
+        None
     }
 }
 
@@ -146,7 +155,7 @@ fn a_caller_that_waits_joins_those_who_write_already() {
     let store = slow();
     let committer = start(&store);
     let (sender, answers) = channel();
-    committer.submit(put(vec![0]), move |outcome| sender.send(outcome).unwrap());
+    committer.submit(put(vec![0]), tell(&sender));
     store.wait_until(|disk| disk.syncs_begun == 1);
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| committer.run(put(vec![1])).unwrap() != std::thread::current().id());
@@ -169,13 +178,13 @@ fn all_that_was_applied_during_a_sync_shares_the_next_one() {
     let (committer, answers) = ten_writers(&store);
     let (sender, later_answers) = channel();
     for number in 10..18 {
-        let sender = sender.clone();
-        committer.submit(put(vec![number]), move |outcome| sender.send(outcome.map(drop)).unwrap());
+        committer.submit(put(vec![number]), tell(&sender));
     }
     wait_until_in_line(&committer, 16);
     assert!(answers.try_recv().is_err() && later_answers.try_recv().is_err(), "told before the sync");
     store.end_syncs(Ok(()));
-    answers.iter().take(10).chain(later_answers.iter().take(8)).for_each(|outcome| outcome.unwrap());
+    let later_answers = later_answers.iter().take(8).map(|outcome| outcome.map(drop));
+    answers.iter().take(10).chain(later_answers).for_each(|outcome| outcome.unwrap());
     assert_eq!(store.disk.lock().syncs_begun, 2);
     assert!(committer.view().snapshot.get(Space::Data, &[17]).unwrap().is_some());
 }
@@ -227,9 +236,8 @@ fn what_was_shown_stays_shown_when_callers_and_the_commit_thread_take_turns() {
         scope.spawn(|| {
             let (sender, answers) = channel();
             while !is_over.load(Relaxed) {
-                let sender = sender.clone();
-                committer.submit(put(vec![1]), move |outcome| sender.send(outcome.is_ok()).unwrap());
-                assert!(answers.recv().unwrap());
+                committer.submit(put(vec![1]), tell(&sender));
+                answers.recv().unwrap().unwrap();
             }
         });
         for round in 0..20_000_u32 {
