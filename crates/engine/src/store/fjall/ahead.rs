@@ -109,7 +109,7 @@ impl Ahead {
         if self.journal.as_ref().is_none_or(|journal| journal.next.exists() || !journal.path.exists()) {
             let before = std::mem::replace(&mut self.journal, newest(&self.directory));
             if let Some(before) = before {
-                retired.take_journal(before.file);
+                retired.take_journal(before.file, before.path);
             }
         }
     }

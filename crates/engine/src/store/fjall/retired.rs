@@ -11,6 +11,7 @@ use std::{
     any::Any,
     fs::File,
     io,
+    path::PathBuf,
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
@@ -38,7 +39,7 @@ pub(super) struct Retired {
 
 enum Remains {
     Memory(Shared),
-    Journal(Arc<File>),
+    Journal { file: Arc<File>, path: PathBuf },
 }
 
 impl Retired {
@@ -53,8 +54,8 @@ impl Retired {
     }
 
     /// Takes a journal that is not written any more. It will be removed once all of it is in tables.
-    pub(super) fn take_journal(&mut self, journal: Arc<File>) {
-        self.take(Remains::Journal(journal));
+    pub(super) fn take_journal(&mut self, file: Arc<File>, path: PathBuf) {
+        self.take(Remains::Journal { file, path });
     }
 
     fn take(&mut self, remains: Remains) {
@@ -94,9 +95,12 @@ impl Remains {
             // Dropping it is what takes it apart.
             Remains::Memory(memory) => Arc::strong_count(memory) == 1,
             // What cannot be asked or cut off is freed when it is closed.
-            Remains::Journal(journal) => {
-                has_no_name(journal).unwrap_or(true) && cut_off(journal).map_or(true, |()| true)
-            }
+            Remains::Journal { file, path } => match has_no_name(file) {
+                Ok(true) => cut_off(file).map_or(true, |()| true),
+                // A file system may keep another name for as long as the file is open.
+                Ok(false) => !path.exists(),
+                Err(_) => true,
+            },
         }
     }
 }
@@ -166,12 +170,27 @@ mod tests {
         let length = CUT_BYTES * 2 + 1;
         journal.set_len(length).unwrap();
         let mut retired = Retired::default();
-        retired.take_journal(journal.clone());
+        retired.take_journal(journal.clone(), path.clone());
         std::thread::sleep(PAUSE * 3);
         assert_eq!(journal.metadata().unwrap().len(), length);
         std::fs::remove_file(&path).unwrap();
         wait_until(|| journal.metadata().unwrap().len() == 0);
         wait_until(|| Arc::strong_count(&journal) == 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_journal_that_keeps_another_name_is_let_go_of_unchanged() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, other) = (directory.path().join("1.jnl"), directory.path().join(".hidden"));
+        std::fs::write(&path, [1; 100]).unwrap();
+        std::fs::hard_link(&path, &other).unwrap();
+        let journal = Arc::new(File::options().write(true).open(&path).unwrap());
+        let mut retired = Retired::default();
+        retired.take_journal(journal.clone(), path.clone());
+        std::fs::remove_file(&path).unwrap();
+        wait_until(|| Arc::strong_count(&journal) == 1);
+        assert_eq!(std::fs::read(&other).unwrap(), [1; 100]);
     }
 
     #[test]
@@ -181,7 +200,7 @@ mod tests {
         std::fs::write(&path, [1; 100]).unwrap();
         let journal = Arc::new(File::options().write(true).open(&path).unwrap());
         let mut retired = Retired::default();
-        retired.take_journal(journal.clone());
+        retired.take_journal(journal.clone(), path.clone());
         drop(retired);
         wait_until(|| Arc::strong_count(&journal) == 1);
         assert_eq!(std::fs::read(&path).unwrap(), [1; 100]);
