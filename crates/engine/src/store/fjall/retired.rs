@@ -96,7 +96,10 @@ impl Remains {
             Remains::Memory(memory) => Arc::strong_count(memory) == 1,
             // What cannot be asked or cut off is freed when it is closed.
             Remains::Journal { file, path } => match has_no_name(file) {
-                Ok(true) => cut_off(file).map_or(true, |()| true),
+                Ok(true) => {
+                    let _ = cut_off(file);
+                    true
+                }
                 // A file system may keep another name for as long as the file is open.
                 Ok(false) => !path.exists(),
                 Err(_) => true,
